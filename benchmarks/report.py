@@ -1,0 +1,61 @@
+"""What all benchmarks share: a table for people, and a JSON file that names the machine and the versions."""
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("evenodds", "numpy", "numba", "scikit-learn", "pandas", "polars", "pyarrow")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table with aligned columns: the first to the left, the others to the right.
+
+    >>> print(table(["name", "n"], [["coin", "2"], ["die", "6"]]))
+    | name |  n |
+    |:-----|---:|
+    | coin |  2 |
+    | die  |  6 |
+    """
+    body = [list(row) for row in rows]
+    widths = [max(2, *(len(row[i]) for row in [list(header), *body])) for i in range(len(header))]
+
+    def line(cells: Sequence[str]) -> str:
+        first, *others = (cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(cells, widths)))
+        return "| " + " | ".join([first, *others]) + " |"
+
+    rule = "|:" + "-" * (widths[0] + 1) + "|" + "".join("-" * (w + 1) + ":|" for w in widths[1:])
+    return "\n".join([line(header), rule, *map(line, body)])
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def environment() -> dict[str, Any]:
+    """The machine and the versions a result belongs to."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+    }
+
+
+def save(name: str, result: dict[str, Any]) -> Path:
+    """Write `benchmarks/results/<name>.json`; the results are kept in git."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"environment": environment(), **result}, indent=1) + "\n")
+    return path

@@ -1,0 +1,19 @@
+"""Run every benchmark and keep the results: `python -m benchmarks.run`.
+
+Each runs in a process of its own, so that none is measured in memory another has filled.
+"""
+
+import subprocess
+import sys
+
+SCRIPTS = ("accuracy_tables", "speed_tables")
+
+
+def main() -> None:
+    for script in SCRIPTS:
+        print(f"\n# {script}\n", flush=True)
+        subprocess.run([sys.executable, "-m", f"benchmarks.{script}", "--save", *sys.argv[1:]], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""evenodds: probabilistic learning that people can see through.
+
+Tally the rows, add the tallies, estimate: every model here is a sum. Names are imported when they are first used, so
+that `import evenodds` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evenodds.families import (
+        Bernoulli,
+        Beta,
+        Binned,
+        Categorical,
+        Dirichlet,
+        Gamma,
+        Gaussian,
+        LogGaussian,
+        NegativeBinomial,
+        NormalInverseGamma,
+        Poisson,
+        Quadrature,
+        StudentT,
+        weigh,
+    )
+    from evenodds.models.bayes_rule import update
+    from evenodds.models.classifier import NaiveBayes
+    from evenodds.models.naive_bayes import Model
+    from evenodds.schema import Column, DataError, Schema, SchemaWarning
+    from evenodds.tally import Tally
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "evenodds.families": (
+        "Bernoulli Beta Binned Categorical Dirichlet Gamma Gaussian LogGaussian NegativeBinomial "
+        "NormalInverseGamma Poisson Quadrature StudentT weigh"
+    ),
+    "evenodds.models.classifier": "NaiveBayes",
+    "evenodds.models.naive_bayes": "Model",
+    "evenodds.models.bayes_rule": "update",
+    "evenodds.schema": "Column DataError Schema SchemaWarning",
+    "evenodds.tally": "Tally",
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
+
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Binned",
+    "Categorical",
+    "Column",
+    "DataError",
+    "Dirichlet",
+    "Gamma",
+    "Gaussian",
+    "LogGaussian",
+    "Model",
+    "NaiveBayes",
+    "NegativeBinomial",
+    "NormalInverseGamma",
+    "Poisson",
+    "Quadrature",
+    "Schema",
+    "SchemaWarning",
+    "StudentT",
+    "Tally",
+    "update",
+    "weigh",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'evenodds' has no attribute {name!r}")
+    value = getattr(import_module(_WHERE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

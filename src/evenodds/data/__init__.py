@@ -1,0 +1,1 @@
+"""Where rows come from, and the one verb over them: sum."""

@@ -1,0 +1,97 @@
+"""The schema, decided once from the first rows of a source: what each column is, and the family that models it."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenodds.data.memory import Table
+from evenodds.families import Bernoulli, Binned, Categorical, Family
+from evenodds.families.base import Rows
+from evenodds.families.numeric import histogram
+from evenodds.labels import Fixed
+from evenodds.schema import SAMPLE, Column, DataError, SchemaWarning, did_you_mean, kind, numbers
+from evenodds.tally import Tally
+
+DEFAULTS: dict[str, type[Family]] = {"number": Binned, "flag": Bernoulli, "category": Categorical}
+LEFT_OUT = {
+    "date": "is a date: left out (Column(parts=('month', 'weekday')) uses its parts)",
+    "id": "has almost no value twice, so it looks like an identifier: left out (give it a family to use it)",
+    "text": "is free text: left out (give it a family to use it)",
+    "empty": "has no values in the first rows: left out",
+    "nested": "holds lists or structures: left out",
+}
+FEW_BINS = 16  # histogram bins, below which a column far from zero needs an origin
+
+
+def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | None = None) -> dict[str, Column]:
+    """A Column for every column of the table: as told, or by what the first 10,000 rows hold."""
+    sample = table.slice(0, min(SAMPLE, table.rows))
+    told = _told(sample, columns)
+    decided: dict[str, Column] = {}
+    for name, raw in sample.columns.items():
+        column = told.get(name, Column())
+        if column.role == "ignore":
+            decided[name] = column
+        elif column.parts:
+            decided[name] = dataclasses.replace(column, role="ignore")
+            for part in column.parts:
+                decided[f"{name}.{part}"] = Column(Categorical, parts=(part,), source=name)
+        elif column.family is not None:
+            decided[name] = column
+        else:
+            what = kind(raw, named=sample.named)
+            if what in LEFT_OUT:
+                warnings.warn(f"column {name!r} {LEFT_OUT[what]}", SchemaWarning, stacklevel=2)
+                decided[name] = dataclasses.replace(column, role="ignore")
+            else:
+                decided[name] = dataclasses.replace(column, family=DEFAULTS[what])
+        final = decided[name]
+        if final.family is Binned and sample.named:
+            _check_origin(name, final, raw)
+    return decided
+
+
+def _told(table: Table, columns: Any) -> dict[str, Column]:
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        return dict.fromkeys(table.columns, _column("every column", columns))
+    told = {}
+    for name, what in columns.items():
+        if str(name) not in table.columns:
+            raise DataError(did_you_mean(str(name), table.columns))
+        told[str(name)] = _column(str(name), what)
+    return told
+
+
+def _column(name: str, what: Any) -> Column:
+    if isinstance(what, Column):
+        if isinstance(what.parts, list):
+            return dataclasses.replace(what, parts=tuple(what.parts))
+        return what
+    if isinstance(what, type) and issubclass(what, Family):
+        return Column(what)
+    raise DataError(f"column {name!r}: expected a family such as Gaussian, or a Column, got {what!r}")
+
+
+def _check_origin(name: str, column: Column, raw: Any) -> None:
+    """Warn where a column's values share so many leading digits that the histogram cannot tell them apart."""
+    x = numbers(raw, name)
+    x = x[np.isfinite(x)]
+    if not len(x):
+        return
+    rows = Rows(np.zeros(len(x), np.int32), 1)
+    bins = len(histogram(Tally.of(Fixed(1), Binned.leaves(x.reshape(-1, 1), rows, {name: column})))[0])
+    if bins < FEW_BINS and len(np.unique(x)) >= 2 * bins:
+        near = float(f"{np.median(x):.2g}")
+        warnings.warn(
+            f"column {name!r} lies far from zero for its spread, so its histogram has only {bins} bins: "
+            f"Column(Binned, origin={near:g}) tells its values apart",
+            SchemaWarning,
+            stacklevel=3,
+        )

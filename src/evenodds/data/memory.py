@@ -1,0 +1,207 @@
+"""Tables in memory: numpy, scipy.sparse, pandas, polars, pyarrow, lists of dicts, anything that speaks Arrow.
+
+A `Table` is named columns, each as numpy or Arrow already has it: nothing is copied here. Sums over it are made shard
+by shard, in a pool of threads, and added in order: the same bits for any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from evenodds.schema import Coded, DataError, Raw, codes, did_you_mean
+
+SHARD = 1 << 18  # rows; fixed, so that sums do not depend on the machine
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns of equal length. `named` is False for plain arrays, whose columns have no names of their own."""
+
+    columns: Mapping[str, Raw | Coded]
+    rows: int
+    named: bool = True
+    dense: Callable[[int, int], NDArray[Any]] | None = None  # rows of a sparse matrix, as they are needed
+
+    def __getitem__(self, name: str) -> Raw | Coded:
+        if name not in self.columns:
+            raise DataError(did_you_mean(name, self.columns))
+        return self.columns[name]
+
+    def slice(self, start: int, stop: int) -> Table:
+        """Some consecutive rows."""
+        if self.dense is not None:
+            block = self.dense(start, stop)
+            return Table({name: block[:, j] for j, name in enumerate(self.columns)}, len(block), self.named)
+        return Table({name: _slice(raw, start, stop) for name, raw in self.columns.items()}, stop - start, self.named)
+
+    def without(self, *names: str) -> Table:
+        """The other columns."""
+        kept = {name: raw for name, raw in self.columns.items() if name not in names}
+        return Table(kept, self.rows, self.named, self.dense)
+
+    def shards(self, size: int | None = None) -> Iterator[Table]:
+        """The rows in runs of a fixed length."""
+        size = size or self.shard_size
+        for start in range(0, self.rows, size):
+            yield self.slice(start, min(start + size, self.rows))
+
+    @property
+    def shard_size(self) -> int:
+        """How many rows a shard has: fewer where rows must be made dense first."""
+        return SHARD if self.dense is None else max(1, min(SHARD, (1 << 21) // max(len(self.columns), 1)))
+
+
+def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
+    return raw.slice(start, stop - start) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[start:stop]
+
+
+def block(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64] | None:
+    """Columns that lie side by side in one row-major array, as that array; None if they do not."""
+    first = columns[0]
+    step = first.itemsize
+    if len(columns) < 2 or first.ndim != 1 or first.strides[0] < step * len(columns):
+        return None
+    address = first.__array_interface__["data"][0]
+    for j, column in enumerate(columns):
+        if column.strides != first.strides or column.__array_interface__["data"][0] != address + j * step:
+            return None
+    shape, strides = (len(first), len(columns)), (first.strides[0], step)
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+
+
+def table(x: Any, names: Sequence[str] | None = None) -> Table:
+    """Any table in memory as named columns; `names` for arrays that have none."""
+    if isinstance(x, Table):
+        return x
+    if isinstance(x, np.ndarray) or _is_array_like(x):
+        return _of_array(np.asarray(x), names)
+    if hasattr(x, "tocsr") and hasattr(x, "shape"):
+        return _of_sparse(x, names)
+    if type(x).__module__.partition(".")[0] == "pandas":
+        return _of_pandas(x)
+    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
+        if all(isinstance(row, Mapping) for row in x):
+            return _of_arrow(pa.Table.from_pylist(list(x)) if len(x) else pa.table({}), len(x))
+        return _of_array(_as_array(x), names)
+    if isinstance(x, Mapping):
+        x = pa.table({str(name): pa.array(values, from_pandas=True) for name, values in x.items()})
+    if isinstance(x, pa.RecordBatch):
+        x = pa.Table.from_batches([x])
+    if hasattr(x, "__arrow_c_stream__"):
+        arrow = x if isinstance(x, pa.Table) else pa.table(x)
+        return _of_arrow(arrow, arrow.num_rows)
+    if hasattr(x, "collect") and hasattr(x, "lazy"):
+        return table(x.collect())
+    raise DataError(
+        f"cannot read a table from {type(x).__name__}: expected a data frame, an array, a sparse matrix, "
+        "a list of dicts, or anything with the Arrow stream interface"
+    )
+
+
+def _is_array_like(x: Any) -> bool:
+    return hasattr(x, "__array__") and not hasattr(x, "columns") and not hasattr(x, "__arrow_c_stream__")
+
+
+def _as_array(x: Any) -> NDArray[Any]:
+    array = np.asarray(x)
+    return np.asarray(x, dtype=object) if array.dtype.kind == "U" else array
+
+
+def _of_array(x: NDArray[Any], names: Sequence[str] | None) -> Table:
+    if x.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got {x.ndim}D array instead: a table has rows and columns. "
+            "Reshape your data with array.reshape(-1, 1) if it has a single column, array.reshape(1, -1) if a single row"
+        )
+    if x.dtype.kind == "c":
+        raise DataError("Complex data not supported: give the real and the imaginary part as two columns")
+    names = [f"x{j}" for j in range(x.shape[1])] if names is None else names
+    if x.dtype.kind in "OUST":
+        columns = {name: _of_objects(x[:, j], name) for j, name in enumerate(names)}
+        return Table(columns, len(x), named=any(isinstance(c, pa.Array) for c in columns.values()))
+    if x.dtype.kind not in "biuf":
+        return Table({name: pa.array(x[:, j]) for j, name in enumerate(names)}, len(x))
+    return Table({name: x[:, j] for j, name in enumerate(names)}, len(x), named=False)
+
+
+def _of_objects(x: NDArray[Any], name: str) -> Raw:
+    if x.dtype.kind == "O":
+        for value in x:
+            if isinstance(value, (Mapping, list, tuple, set)):
+                raise TypeError(f"column {name!r}: argument must be a string or a real number, not {value!r}")
+    try:
+        return x.astype(np.float64) if x.dtype.kind == "O" else pa.array(x)
+    except (TypeError, ValueError):
+        pass
+    try:
+        return pa.array(x, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers and texts mixed
+        from evenodds.labels import canonical
+
+        known = [None if v is None or v != v else canonical(v) for v in x]
+        return pa.array(known, pa.string())
+
+
+def _of_sparse(x: Any, names: Sequence[str] | None) -> Table:
+    rows = x.tocsr()
+    names = [f"x{j}" for j in range(rows.shape[1])] if names is None else names
+    if rows.dtype.kind == "c":
+        raise DataError("Complex data not supported: give the real and the imaginary part as two columns")
+    columns: dict[str, Any] = dict.fromkeys(names)
+    return Table(columns, rows.shape[0], named=False, dense=lambda a, b: np.asarray(rows[a:b].toarray(), np.float64))
+
+
+def _of_pandas(x: Any) -> Table:
+    if not hasattr(x, "columns"):
+        x = x.to_frame(name="x0" if x.name is None else x.name)
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(x.columns):
+        series = x.iloc[:, j]
+        if str(name) in columns:
+            raise DataError(f"two columns are named {str(name)!r}: rename one")
+        numpy_number = isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf"
+        columns[str(name)] = series.to_numpy() if numpy_number else _dictionary(_arrow_of_pandas(series, str(name)))
+    return Table(columns, len(x))
+
+
+def _arrow_of_pandas(series: Any, name: str) -> Any:
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of mixed objects
+        return _of_objects(series.to_numpy(dtype=object), name)
+
+
+def _of_arrow(x: pa.Table, rows: int) -> Table:
+    columns = {name: _dictionary(x.column(i)) for i, name in enumerate(x.column_names)}
+    if len(columns) < x.num_columns:
+        twice = next(name for name in x.column_names if x.column_names.count(name) > 1)
+        raise DataError(f"two columns are named {twice!r}: rename one")
+    return Table(columns, rows)
+
+
+def _dictionary(raw: Any) -> Raw | Coded:
+    """Dictionary-encoded cells as codes, their labels hashed once for the whole column."""
+    return codes(raw) if not isinstance(raw, np.ndarray) and pa.types.is_dictionary(raw.type) else raw
+
+
+def threads_for(threads: int | None) -> int:
+    """How many threads to use: as many as asked for, or as there are processors to run on."""
+    return threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+
+
+def in_order(work: Callable[[T], Any], shards: Sequence[T], threads: int | None = None) -> list[Any]:
+    """work(shard) for every shard, in their order, by a pool of threads."""
+    n = min(threads_for(threads), len(shards))
+    if n < 2:
+        return [work(shard) for shard in shards]
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(work, shards))

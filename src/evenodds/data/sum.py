@@ -1,0 +1,65 @@
+"""The one verb: sum. Rows in, a tally out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenodds.data.memory import Table, block, in_order
+from evenodds.families.base import Floats, Rows
+from evenodds.labels import Fixed, Labels
+from evenodds.schema import Coded, Column, Schema, codes, numbers, part_of_date
+from evenodds.tally import Leaf, Tally
+
+CLASSES = "classes"  # the target's leaf: how many rows of each class
+
+
+def cells(table: Table, name: str, column: Column) -> Any:
+    """A column's cells as its family takes them: numbers (rows,) or Coded."""
+    raw: Any = table[column.source or name]
+    if column.source is not None:
+        raw = part_of_date(raw, column.parts[0])
+    assert column.family is not None
+    return numbers(raw, name) if column.family.cells == "numbers" else codes(raw)
+
+
+def sum_table(
+    table: Table, schema: Schema, target: Coded, weights: Floats | None = None, threads: int | None = None
+) -> Tally:
+    """The tally of a table: counts of the classes, and each column's leaves per class."""
+    groups = target.place[target.codes].astype(np.int32)
+    size = table.shard_size
+    starts = range(0, table.rows, size)
+
+    def work(start: int) -> Tally:
+        stop = min(start + size, table.rows)
+        rows = Rows(groups[start:stop], len(target.labels), None if weights is None else weights[start:stop])
+        return _sum_shard(table.slice(start, stop), schema, target.labels, rows)
+
+    tally = Tally.total(in_order(work, starts, threads))
+    return tally.trimmed()
+
+
+def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tally:
+    from evenodds.families.base import count
+
+    whole = np.zeros(table.rows, np.int8)
+    leaves = {(schema.target, CLASSES): Leaf(Fixed(1), count(whole, 1, rows))}
+    numeric: dict[type[Any], dict[str, Floats]] = {}
+    for name, column in schema.features.items():
+        family = column.family
+        assert family is not None
+        read = cells(table, name, column)
+        if family.cells == "numbers":
+            numeric.setdefault(family, {})[name] = read
+        else:
+            leaves |= family.leaves(read, rows, {name: column})
+    for family, columns in numeric.items():
+        together = block(list(columns.values()))
+        if together is not None:
+            leaves |= family.leaves(together, rows, {name: schema.features[name] for name in columns})
+        else:
+            for name, x in columns.items():
+                leaves |= family.leaves(x.reshape(-1, 1), rows, {name: schema.features[name]})
+    return Tally.of(labels, leaves)

@@ -1,0 +1,42 @@
+"""What one variable can be: families, their priors, and the four estimates."""
+
+from evenodds.families.base import ESTIMATES, Conjugate, Distribution, Estimate, Family
+from evenodds.families.bernoulli import Bernoulli, Beta
+from evenodds.families.binned import Binned
+from evenodds.families.categorical import Categorical, Dirichlet
+from evenodds.families.gaussian import Gaussian, NormalInverseGamma, StudentT
+from evenodds.families.inference import Quadrature, weigh
+from evenodds.families.log_gaussian import LogGaussian, ZeroAndLog
+from evenodds.families.poisson import Gamma, NegativeBinomial, Poisson
+
+FAMILIES: dict[str, type[Family]] = {
+    family.name: family for family in (Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson)
+}
+PRIORS: dict[str, type[Conjugate]] = {
+    prior.__name__: prior for prior in (Beta, Dirichlet, Gamma, NormalInverseGamma, ZeroAndLog)
+}
+
+__all__ = [
+    "ESTIMATES",
+    "FAMILIES",
+    "PRIORS",
+    "Bernoulli",
+    "Beta",
+    "Binned",
+    "Categorical",
+    "Conjugate",
+    "Dirichlet",
+    "Distribution",
+    "Estimate",
+    "Family",
+    "Gamma",
+    "Gaussian",
+    "LogGaussian",
+    "NegativeBinomial",
+    "NormalInverseGamma",
+    "Poisson",
+    "Quadrature",
+    "StudentT",
+    "ZeroAndLog",
+    "weigh",
+]

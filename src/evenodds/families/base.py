@@ -1,0 +1,384 @@
+"""What every family and every prior can do.
+
+A family is a class, a distribution an instance: `Poisson.fit(kicks)` gives `Poisson(rate=0.61)`. Parameters may be
+batched over groups (the group axis is last): the same object is then a conditional distribution, and `log_prob` of n
+values has shape (n, groups).
+
+The four estimates, the same for every family:
+
+mle         the parameters under which the data are most probable
+map         the mode of the posterior: the most probable parameters, given data and prior
+mean        the posterior mean of the parameters
+predictive  no parameters at all: they are integrated out, p(x | data) = ∫ p(x | θ) p(θ | data) dθ
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenodds import double_double as dd
+from evenodds.labels import Fixed, Grid
+from evenodds.schema import Column, Raw, codes, numbers
+from evenodds.tally import Leaf, Numbers, Tally
+
+Estimate = Literal["mle", "map", "mean", "predictive"]
+ESTIMATES: tuple[Estimate, ...] = ("mle", "map", "mean", "predictive")
+Floats = NDArray[np.float64]
+Seed = int | np.random.Generator | np.random.RandomState | None
+X = "x"  # the column's name in the tally of a single variable
+COLUMN = Column()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which group each row belongs to, and how much it weighs."""
+
+    groups: NDArray[np.integer]
+    n_groups: int
+    weights: Floats | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all weights are integers, so that counts stay integers."""
+        return self.weights is None or bool(np.all(self.weights == np.floor(self.weights)))
+
+
+def generator(random_state: Seed) -> np.random.Generator:
+    """A numpy generator from whatever scikit-learn accepts as random_state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    return np.random.default_rng(random_state)
+
+
+class Distribution:
+    """A probability distribution, possibly batched over groups."""
+
+    def log_prob(self, x: Any) -> Floats:
+        """log p(x), a density or a mass; shape of x, then the groups."""
+        raise NotImplementedError
+
+    def prob(self, x: Any) -> Floats:
+        """p(x)."""
+        return np.exp(self.log_prob(x))
+
+    def sample(self, size: int, random_state: Seed = None) -> Any:
+        """Draw values; shape (size, groups)."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:  # a parameter of some distributions, worked out by others
+
+        @property
+        def mean(self) -> Any:
+            """The expected value."""
+
+        @property
+        def variance(self) -> Any:
+            """The expected squared distance from the mean."""
+
+    def at(self, group: int) -> Self:
+        """The distribution of one group."""
+        return self._each(lambda value: value[..., group])
+
+    def _each(self, change: Any) -> Self:
+        new = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, Distribution):
+                new[field.name] = value._each(change)
+            elif isinstance(value, np.ndarray) and field.metadata.get("batched", True):
+                new[field.name] = change(value)
+        return dataclasses.replace(self, **new)  # type: ignore[type-var]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        fields = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self) if f.repr)  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in fields)})"
+
+
+def tidy(*values: Any) -> Any:
+    """Numbers as plain floats where they are single, as arrays where they are batched."""
+    tidied = tuple(float(v) if np.ndim(v) == 0 else np.asarray(v) for v in values)
+    return tidied if len(tidied) > 1 else tidied[0]
+
+
+def share(part: Any, whole: Any) -> Floats:
+    """part / whole; NaN where there is nothing to share."""
+    part, whole = np.asarray(part, float), np.asarray(whole, float)
+    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole > 0)
+
+
+def spread(x: Any, parameter: Any) -> Floats:
+    """x with one more axis for each axis of the parameter."""
+    x = np.asarray(x, dtype=np.float64)
+    return x.reshape(x.shape + (1,) * np.ndim(parameter))
+
+
+def by_group(x: Any, *parameters: Any) -> tuple[Floats, ...]:
+    """x, and parameters that go with it group by group: the groups in front, where numpy's inner loop runs along x."""
+    x = np.asarray(x, dtype=np.float64)
+    wide = [np.asarray(p, float) for p in parameters]
+    return x, *(p.reshape(p.shape + (1,) * x.ndim) for p in wide)
+
+
+def groups_last(z: Floats, x: Any) -> Floats:
+    """The result of `by_group`, with the groups behind x's own axes, as `log_prob` returns them."""
+    return np.moveaxis(z, 0, -1) if z.ndim > np.ndim(x) else z
+
+
+def look_up(table: Floats, where: NDArray[np.integer]) -> Floats:
+    """table[where], row by row; with groups (values, groups) each group's column at a time, which is much faster."""
+    if table.ndim == 1:
+        return table[where]
+    picked: Floats = np.take(np.ascontiguousarray(table.T), where.astype(np.intp, copy=False), axis=1).T
+    return picked
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, (Distribution, Grid)) or a is None or b is None:
+        return bool(a == b)
+    return np.array_equal(np.asarray(a), np.asarray(b))
+
+
+def brief(value: Any) -> str:
+    """A parameter as repr shows it: six digits."""
+    if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return f"{float(value):.6g}"
+    if isinstance(value, np.ndarray):
+        return str(np.array2string(value, precision=6, separator=", ", threshold=12))
+    return repr(value)
+
+
+class Conjugate(Distribution):
+    """A distribution over a family's parameters that stays of its kind when data are added: prior + tally."""
+
+    def __add__(self, tally: Tally) -> Self:
+        raise NotImplementedError
+
+    def log_normaliser(self) -> Any:
+        """The log of the constant that makes the density integrate to 1."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Any:
+        """The most probable parameters."""
+        raise NotImplementedError
+
+    @property
+    def proper(self) -> bool:
+        """Whether it integrates to 1 at all; a flat prior over an endless range does not."""
+        return True
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central credible interval: the parameter lies in it with this probability."""
+        raise NotImplementedError
+
+
+class Family(Distribution):
+    """What one variable can be: tally its values, estimate its parameters."""
+
+    cells: ClassVar[Literal["numbers", "codes"]] = "numbers"
+    name: ClassVar[str]
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """The leaves of some columns: a block of numbers (rows, columns), or one Coded column."""
+        raise NotImplementedError
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> Conjugate:
+        """The prior without opinion; `strength` pseudo-counts a value where the family counts values."""
+        raise NotImplementedError
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Conjugate:
+        """The prior worth `strength` rows of all groups together."""
+        raise NotImplementedError
+
+    @classmethod
+    def table(cls, tally: Tally, column: Column = COLUMN) -> Floats | None:
+        """Counts of values per group (values, groups) for a family that counts values; None for one that does not."""
+        return None
+
+    @classmethod
+    def informative(cls, tally: Tally) -> bool:
+        """Whether the column can tell groups apart at all."""
+        return True
+
+    @classmethod
+    def _mle(cls, tally: Tally, column: Column) -> Self:
+        raise NotImplementedError
+
+    @classmethod
+    def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
+        raise NotImplementedError
+
+    @classmethod
+    def base_measure(cls, tally: Tally) -> Any:
+        """The part of the log-likelihood that no parameter changes."""
+        return 0.0
+
+    @classmethod
+    def tally(cls, x: ArrayLike, *, weights: ArrayLike | None = None, groups: ArrayLike | None = None) -> Tally:
+        """The tally of some values; with `groups`, one tally per group's label."""
+        raw: Raw = x if hasattr(x, "type") else _column(x)  # type: ignore[assignment]
+        n = len(raw)
+        axis: Grid = Fixed(1)
+        where: NDArray[np.integer] = np.zeros(n, np.int32)
+        if groups is not None:
+            coded = codes(_column(groups))
+            axis, where = coded.labels, coded.place[coded.codes]
+        rows = Rows(where, len(axis), check_weights(weights, n))
+        cells: Any = numbers(raw, X).reshape(-1, 1) if cls.cells == "numbers" else codes(raw)
+        tally = Tally.of(axis, cls.leaves(cells, rows, {X: COLUMN}))
+        return tally if weights is None else tally.trimmed()
+
+    @classmethod
+    def fit(
+        cls,
+        x: ArrayLike,
+        *,
+        weights: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        prior: Any = None,
+        estimate: Estimate = "mean",
+    ) -> Any:
+        """The distribution estimated from some values; a null value is left out."""
+        return cls.estimate(cls.tally(x, weights=weights, groups=groups), estimate, prior)
+
+    @classmethod
+    def estimate(
+        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
+    ) -> Distribution:
+        """The distribution estimated from a tally of one column."""
+        if estimate not in ESTIMATES:
+            raise ValueError(f"estimate={estimate!r}: expected one of {', '.join(map(repr, ESTIMATES))}")
+        if estimate == "mle":
+            return cls._mle(tally, column)
+        return cls._of(cls.posterior(tally, prior, column), estimate)
+
+    @classmethod
+    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
+        """What is known of the parameters after seeing the data (values, or their tally)."""
+        tally = data if isinstance(data, Tally) else cls.tally(data)
+        return (cls.flat_prior() if prior is None else prior) + tally
+
+    @classmethod
+    def log_evidence(cls, data: Any, prior: Any = None) -> Any:
+        """The log probability of the data with the parameters integrated out: the product of sequential predictives."""
+        tally = data if isinstance(data, Tally) else cls.tally(data)
+        start = cls.flat_prior() if prior is None else prior
+        if not start.proper:
+            raise ValueError(f"{start!r} does not integrate to 1, so it gives the data no probability; use a proper prior")
+        if hasattr(start, "log_evidence"):
+            return start.log_evidence(cls, tally)
+        return (start + tally).log_normaliser() - start.log_normaliser() + cls.base_measure(tally)
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """Σ log p(x) over the rows of a tally, without the rows."""
+        raise NotImplementedError
+
+    @classmethod
+    def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
+        """The exact frequentist interval of the parameter: whatever it is, the interval covers it this often."""
+        raise NotImplementedError
+
+
+def _column(x: Any) -> Raw:
+    """Values as numpy or Arrow has them; None is missing."""
+    import pyarrow as pa
+
+    if isinstance(x, np.ndarray) and x.dtype.kind in "biuf":
+        return x
+    if hasattr(x, "__arrow_c_stream__"):
+        return pa.chunked_array(x)
+    return pa.array(x, from_pandas=True)
+
+
+def check_weights(weights: Any, n: int) -> Floats | None:
+    """Weights as doubles: one per row, finite, none negative."""
+    if weights is None:
+        return None
+    from evenodds.schema import DataError
+
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim == 0:
+        w = np.full(n, w)
+    if w.shape != (n,):
+        raise DataError(f"{len(w)} weights for {n} rows: expected one weight per row")
+    bad = np.flatnonzero(~(w >= 0) | np.isinf(w))
+    if len(bad):
+        raise DataError(f"the weight of row {bad[0]} is {w[bad[0]]:g}: weights must be finite and not negative")
+    return w
+
+
+def read(tally: Tally, leaf: str) -> Numbers:
+    """The numbers of a leaf in the tally of one column, as doubles (axis, groups); plain (axis,) without groups."""
+    numbers = tally[_find(tally, leaf)].astype(np.float64)
+    return numbers[..., 0] if plain(tally) else numbers
+
+
+def read_exactly(tally: Tally, leaf: str) -> Floats:
+    """The same as double-doubles, with their leading axis of 2."""
+    numbers = tally.leaf(_find(tally, leaf)).numbers
+    numbers = dd.of(numbers) if numbers.dtype.kind == "i" else numbers
+    return numbers[..., 0] if plain(tally) else numbers
+
+
+def has(tally: Tally, leaf: str) -> bool:
+    """Whether the tally of one column has such a leaf."""
+    return any(name[1] == leaf for name in tally.layout.specs)
+
+
+def axis_of(tally: Tally, leaf: str) -> Grid:
+    """The axis of a leaf in the tally of one column."""
+    return tally.layout.specs[_find(tally, leaf)].axis
+
+
+def _find(tally: Tally, leaf: str) -> tuple[str, str]:
+    found = [name for name in tally.layout.specs if name[1] == leaf]
+    if len(found) != 1:
+        raise ValueError(f"expected the tally of one column with {leaf!r}, got {tally!r}")
+    return found[0]
+
+
+def plain(tally: Tally) -> bool:
+    """Whether the tally is of one variable without groups."""
+    return isinstance(tally.groups, Fixed) and len(tally.groups) == 1
+
+
+def count(where: NDArray[np.integer], values: int, rows: Rows) -> Numbers:
+    """How often each value occurs in each group: (values, groups); codes below 0 are left out.
+
+    Weights are summed in two parts, a coarse one whose sums are exact and a fine remainder, so that the result is a
+    double-double; where all weights are integers it is an integer.
+    """
+    at = where.astype(np.int64)
+    at *= rows.n_groups
+    at += rows.groups
+    missing = where < 0
+    weights = rows.weights
+    if missing.any():
+        at = at[~missing]
+        weights = None if weights is None else weights[~missing]
+    size, shape = values * rows.n_groups, (values, rows.n_groups)
+    if weights is None:
+        return np.bincount(at, minlength=size).reshape(shape).astype(np.int64, copy=False)
+    unit = 2.0 ** (np.ceil(np.log2(max(weights.max(initial=0.0), 1e-300))) + np.ceil(np.log2(len(at) + 2)) - 52)
+    coarse = np.round(weights / unit) * unit
+    high = np.bincount(at, coarse, size).reshape(shape)
+    if rows.whole and high.max(initial=0.0) < 2.0**52:
+        return np.round(high + np.bincount(at, weights - coarse, size).reshape(shape)).astype(np.int64)
+    low = np.bincount(at, weights - coarse, size).reshape(shape)
+    return dd.add(dd.of(high), dd.of(low))

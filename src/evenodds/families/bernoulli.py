@@ -1,0 +1,188 @@
+"""Two outcomes: a coin, a flag, a word that is there or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from evenodds.families.base import COLUMN, Conjugate, Estimate, Family, Floats, Rows, Seed, by_group, count, generator, groups_last, read, share, spread, tidy
+from evenodds.labels import Fixed
+from evenodds.schema import Column, DataError
+from evenodds.tally import Leaf, Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Beta(Conjugate):
+    """What is known of a coin: p(θ) ∝ θ^(a-1) (1-θ)^(b-1). Flat at a = b = 1; a and b count heads and tails plus one.
+
+    >>> Beta(2, 2) + Bernoulli.tally([1, 1])
+    Beta(a=4, b=2)
+    >>> Beta(1, 1).interval(0.5)
+    (0.25, 0.75)
+    """
+
+    a: Any
+    b: Any
+
+    def __add__(self, tally: Tally) -> Self:
+        tails, heads = read(tally, "sides")
+        return type(self)(self.a + heads, self.b + tails)
+
+    def log_normaliser(self) -> Any:
+        """log B(a, b)."""
+        from scipy.special import betaln
+
+        return betaln(self.a, self.b)
+
+    @property
+    def mean(self) -> Any:
+        """a / (a + b)."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def mode(self) -> Any:
+        """(a - 1) / (a + b - 2); at the border where a or b is 1 or less, in the middle where neither side wins.
+
+        >>> Beta(4, 2).mode, Beta(1, 3).mode, Beta(0.5, 0.2).mode, Beta(1, 1).mode
+        (0.75, 0.0, 1.0, 0.5)
+        """
+        a, b = np.asarray(self.a, float), np.asarray(self.b, float)
+        inside = (a > 1) & (b > 1)
+        border = np.where(a > b, 1.0, np.where(a < b, 0.0, 0.5))
+        mode = np.where(inside, (a - 1) / np.where(inside, a + b - 2, 1.0), border)
+        return tidy(mode)
+
+    @property
+    def variance(self) -> Any:
+        """ab / ((a + b)² (a + b + 1))."""
+        s = self.a + self.b
+        return self.a * self.b / (s * s * (s + 1))
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density at θ = x."""
+        from scipy.special import xlog1py, xlogy
+
+        theta = spread(x, self.a)
+        inside = (theta >= 0) & (theta <= 1)
+        t = np.where(inside, theta, 0.5)
+        return np.where(inside, xlogy(self.a - 1, t) + xlog1py(self.b - 1, -t) - self.log_normaliser(), -np.inf)
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central credible interval."""
+        from scipy.special import betaincinv
+
+        tail = (1 - level) / 2
+        return tidy(betaincinv(self.a, self.b, tail), betaincinv(self.a, self.b, 1 - tail))  # type: ignore[no-any-return]
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw θ."""
+        return generator(random_state).beta(self.a, self.b, (size, *np.shape(self.a)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bernoulli(Family):
+    """1 with probability p, otherwise 0.
+
+    p(x) = p^x (1-p)^(1-x)
+
+    A coin that fell 3 heads and 7 tails; one that fell heads twice, and never tails:
+
+    >>> Bernoulli.fit([1] * 3 + [0] * 7, estimate="mle")
+    Bernoulli(p=0.3)
+    >>> Bernoulli.fit([1, 1], estimate="mle"), Bernoulli.fit([1, 1], prior=Beta(2, 2), estimate="map")
+    (Bernoulli(p=1), Bernoulli(p=0.75))
+
+    What is summed: the number of each outcome. The prior is a Beta; `mean` and `predictive` are one distribution.
+    """
+
+    p: Any
+    name = "bernoulli"
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """Leaf "sides": the number of zeros and of ones."""
+        found = {}
+        for j, name in enumerate(columns):
+            x = cells[:, j]
+            one, zero = x == 1, x == 0
+            bad = ~(one | zero | np.isnan(x))
+            if bad.any():
+                row = int(np.flatnonzero(bad)[0])
+                raise DataError(f"column {name!r} is {x[row]:g} in row {row}: a Bernoulli column holds 0 and 1 only")
+            side = np.where(one, 1, np.where(zero, 0, -1)).astype(np.int8)
+            found[name, "sides"] = Leaf(Fixed(2), count(side, 2, rows))
+        return found
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> Beta:
+        """Beta(strength, strength): flat at 1."""
+        return Beta(strength, strength)
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Beta:
+        """As if `strength` rows had been seen before, with all groups' share of ones."""
+        tails, heads = cls.table(tally).sum(axis=1)
+        n = max(tails + heads, 1.0)
+        return Beta(strength * heads / n, strength * tails / n)
+
+    @classmethod
+    def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
+        """Zeros and ones per group."""
+        return read(tally, "sides").reshape(2, -1)
+
+    @classmethod
+    def _mle(cls, tally: Tally, column: Column) -> Self:
+        tails, heads = read(tally, "sides")
+        return cls(tidy(share(heads, heads + tails)))
+
+    @classmethod
+    def _of(cls, posterior: Any, estimate: Estimate) -> Self:
+        return cls(posterior.mode if estimate == "map" else posterior.mean)
+
+    def log_prob(self, x: Any) -> Floats:
+        """log p where x is 1, log (1 - p) where it is 0."""
+        x, p = by_group(x, self.p)
+        with np.errstate(divide="ignore"):
+            yes, no = np.log(p), np.log1p(-p)
+        other = np.where(np.isnan(x), np.nan, -np.inf)
+        return groups_last(np.where(x == 1, yes, np.where(x == 0, no, other)), x)
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """N_H log p + N_T log (1 - p)."""
+        from scipy.special import xlog1py, xlogy
+
+        tails, heads = read(tally, "sides")
+        return xlogy(heads, self.p) + xlog1py(tails, -np.asarray(self.p))
+
+    @property
+    def mean(self) -> Any:
+        """p."""
+        return self.p
+
+    @property
+    def variance(self) -> Any:
+        """p (1 - p)."""
+        return self.p * (1 - self.p)
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw zeros and ones."""
+        draws = generator(random_state).random((size, *np.shape(self.p))) < self.p
+        return draws.astype(float)
+
+    @classmethod
+    def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
+        """Clopper and Pearson's exact interval of p.
+
+        >>> low, high = Bernoulli.confidence([1] * 3 + [0] * 7)
+        >>> round(low, 4), round(high, 4)
+        (0.0667, 0.6525)
+        """
+        from scipy.special import betaincinv
+
+        tails, heads = read(data if isinstance(data, Tally) else cls.tally(data), "sides")
+        tail = (1 - level) / 2
+        low = np.where(heads == 0, 0.0, betaincinv(np.maximum(heads, 0.5), tails + 1, tail))
+        high = np.where(tails == 0, 1.0, betaincinv(heads + 1, np.maximum(tails, 0.5), 1 - tail))
+        return tidy(low, high)  # type: ignore[no-any-return]

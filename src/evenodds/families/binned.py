@@ -1,0 +1,228 @@
+"""Any shape at all: a few bins of equal mass, cut from the numeric tally's histogram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenodds import double_double as dd
+from evenodds.families import numeric
+from evenodds.families.base import (
+    COLUMN,
+    Distribution,
+    Estimate,
+    Family,
+    Floats,
+    Rows,
+    Seed,
+    generator,
+    look_up,
+    plain,
+    share,
+    tidy,
+)
+from evenodds.families.categorical import Dirichlet
+from evenodds.labels import Fixed, Ints
+from evenodds.schema import Column
+from evenodds.tally import Leaf, Tally
+
+MANY = 2048  # values from which on the compiled binning is used
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Binned(Family):
+    """A share for each of a few bins, uniform within a bin.
+
+    p(x) = share_b / width_b for x in bin b
+
+    The bins have equal mass in all groups together ("about 8"), so they are narrow where the data are dense; they
+    are cut midway between the values on either side. Zero is a bin of its own where it is common: a lump of mass, not
+    a density. Beyond the outermost values the density falls off exponentially, with the mass 1/(n+2) of the outer
+    bin's n values: a value larger than any before it is rare, not impossible, and counts as the outer bin's.
+
+    >>> Binned.fit([1.0, 2.0, 3.0, 4.0, 10.0, 20.0, 30.0, 40.0], estimate="mle").shares
+    array([0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125])
+
+    What is summed: the numeric tally. The prior is a Dirichlet over the bins; `mean` and `predictive` are one
+    distribution.
+    """
+
+    edges: Floats = field(metadata={"batched": False})  # the outer ends of the data and the cuts between the bins
+    shares: Any  # (bins, groups)
+    tails: tuple[float, float] = (0.0, 0.0)  # how much of the outer bins' mass lies beyond the data
+    lump: int = -1  # the bin that is a single value (zero, or the origin), if any
+    name = "binned"
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """The numeric tally: leaves "rows", "moments" and "histogram"."""
+        return numeric.leaves(cells, rows, columns, histogram=True)
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> Dirichlet:
+        """The same pseudo-count for every bin."""
+        return Dirichlet(strength)
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
+        """As if `strength` rows had been seen before, with all groups' shares."""
+        counts = cls.table(tally, column).sum(axis=1)
+        return Dirichlet(strength * counts / max(counts.sum(), 1.0))
+
+    @classmethod
+    def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
+        """Counts per bin and group."""
+        return _cut(tally, column)[1]
+
+    @classmethod
+    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
+        """The Dirichlet of the bins' shares."""
+        tally = data if isinstance(data, Tally) else cls.tally(data)
+        return (cls.flat_prior() if prior is None else prior) + _as_labels(cls.table(tally, column), tally)
+
+    @classmethod
+    def log_evidence(cls, data: Any, prior: Any = None) -> Any:
+        """The log probability of the bins' counts, and of the values within their bins."""
+        tally = data if isinstance(data, Tally) else cls.tally(data)
+        edges, counts, tails, lump = _cut(tally, COLUMN)
+        start = cls.flat_prior() if prior is None else prior
+        posterior = start + _as_labels(counts, tally)
+        full = np.broadcast_to(np.reshape(start.concentration, (-1, *(1,) * (counts.ndim - 1))), counts.shape)
+        before = Dirichlet(full if not plain(tally) else full[:, 0])
+        within = (counts * _log_density(edges, tails, lump)[:, None]).sum(axis=0)
+        return posterior.log_normaliser() - before.log_normaliser() + (within[0] if plain(tally) else within)
+
+    @classmethod
+    def estimate(
+        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
+    ) -> Distribution:
+        """The bins of all groups together, and each group's shares of them."""
+        edges, counts, tails, lump = _cut(tally, column)
+        if estimate == "mle":
+            values = counts[:, 0] if plain(tally) else counts
+            return cls(edges, share(values, values.sum(axis=0)), tails, lump)
+        posterior = (cls.flat_prior() if prior is None else prior) + _as_labels(counts, tally)
+        return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump)
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density, or log mass at a lump; NaN for a missing value."""
+        x = np.asarray(x, float)
+        flat = x.ravel()
+        where = self.codes(flat)
+        with np.errstate(divide="ignore"):
+            table = np.log(self.shares)
+        base = np.append(_log_density(self.edges, self.tails, self.lump), np.nan)
+        table = np.concatenate([table, np.zeros((1, *table.shape[1:]))])
+        picked = look_up(table + base.reshape(-1, *(1,) * (table.ndim - 1)), where)
+        outside = np.flatnonzero((flat < self.edges[0]) | (flat > self.edges[-1]))
+        if len(outside):
+            picked[outside] += self._beyond(flat[outside]).reshape(-1, *(1,) * (picked.ndim - 1))
+        return picked.reshape(x.shape + picked.shape[1:])
+
+    def codes(self, x: Floats) -> Any:
+        """Which bin each value is in; -1 for a missing one."""
+        cuts = self.edges[1:-1]
+        if len(x) < MANY:
+            return np.where(np.isnan(x), -1, np.searchsorted(cuts, x, side="right"))
+        from evenodds.families.kernels import bin_codes
+
+        codes = np.empty(len(x), np.int8 if len(cuts) < 127 else np.int32)
+        bin_codes(x, cuts, codes)
+        return codes
+
+    def _beyond(self, x: Floats) -> Floats:
+        """What the log density outside the data has more than the outer bin's: an exponential of that bin's width."""
+        low = x < self.edges[0]
+        first, last = self.edges[1] - self.edges[0], self.edges[-1] - self.edges[-2]
+        distance = np.where(low, (self.edges[0] - x) / first, (x - self.edges[-1]) / last)
+        tail = np.where(low, self.tails[0], self.tails[1])
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(tail) - np.log1p(-tail) - distance)
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """Σ count_b log p_b over the histogram's bins; exact where none of them straddles a cut."""
+        keys, counts = numeric.histogram(tally)
+        lower, upper = numeric.edges(keys)
+        each = self.log_prob(np.where(keys == 0, 0.0, (lower + upper) / 2))
+        total = np.where(counts > 0, counts * each.reshape(len(keys), -1), 0.0).sum(axis=0)
+        return tidy(total[0]) if np.ndim(self.shares) == 1 else total
+
+    @property
+    def mean(self) -> Any:
+        """Σ share · middle of the bin (the tails beyond the data left out)."""
+        return tidy((self.edges[:-1] + self.edges[1:]) / 2 @ self.shares)
+
+    @property
+    def variance(self) -> Any:
+        """E[x²] - mean², uniform within bins (the tails beyond the data left out)."""
+        low, high = self.edges[:-1], self.edges[1:]
+        return tidy((low * low + low * high + high * high) / 3 @ self.shares - np.asarray(self.mean) ** 2)
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw values: a bin, then a place in it, or beyond the data for the outer bins' tails."""
+        rng = generator(random_state)
+        cumulative = np.cumsum(self.shares, axis=0)
+        u = rng.random((size, *np.shape(self.shares)[1:])) * cumulative[-1]
+        bins = np.minimum((u[:, None] >= cumulative[None]).sum(axis=1), len(cumulative) - 1)
+        low, high = self.edges[bins], self.edges[bins + 1]
+        place, tail, far = rng.random(u.shape), rng.random(u.shape), rng.exponential(size=u.shape)
+        values = np.where(bins == self.lump, low, low + (high - low) * place)
+        values = np.where((bins == 0) & (tail < self.tails[0]), low - far * (high - low), values)
+        last = bins == len(cumulative) - 1
+        return np.where(last & (1 - tail < self.tails[1]), high + far * (high - low), values)
+
+
+def _log_density(edges: Floats, tails: tuple[float, float], lump: int) -> Floats:
+    """log of (1 - tail)/width of each bin; 0 for a lump."""
+    widths = np.diff(edges)
+    if lump >= 0:
+        widths[lump] = 1.0
+    density: Floats = -np.log(widths)
+    density[0] += np.log1p(-tails[0])
+    density[-1] += np.log1p(-tails[1])
+    return density
+
+
+def _as_labels(counts: Floats, tally: Tally) -> Tally:
+    return Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
+
+
+def _cut(tally: Tally, column: Column) -> tuple[Floats, Floats, tuple[float, float], int]:
+    """Cuts of equal pooled mass through the histogram; counts per bin and group; the mass beyond the ends; the lump."""
+    keys, counts = numeric.histogram(tally)
+    if not len(keys):
+        return np.array([0.0, 1.0]), np.zeros((1, len(tally.groups))), (0.0, 0.0), -1
+    starts = _starts(keys, counts.sum(axis=1), column.bins)
+    lower, upper = numeric.edges(keys)
+    stops = np.append(starts[1:], len(keys))
+    edges = np.concatenate([[lower[0]], (upper[starts[1:] - 1] + lower[starts[1:]]) / 2, [upper[-1]]]) + column.origin
+    alone = np.flatnonzero((keys[starts] == 0) & (stops == starts + 1))
+    lump = int(alone[0]) if len(alone) else -1
+    if lump >= 0:  # from exactly the origin to just above it
+        edges[lump], edges[lump + 1] = column.origin, np.nextafter(column.origin, np.inf)
+    grouped = np.add.reduceat(counts, starts, axis=0)
+    first, last = (0.0 if lump == i else float(1 / (grouped[i].sum() + 2)) for i in (0, len(grouped) - 1))
+    return edges, grouped, (first, 0.0 if lump == len(grouped) - 1 else last), lump
+
+
+def _starts(keys: Ints, mass: Floats, bins: int) -> Ints:
+    """Where each bin begins among the histogram's bins: each takes its part of the mass that is left."""
+    cumulative = np.concatenate([[0.0], np.cumsum(mass)])
+    total, starts, at = cumulative[-1], [0], 0
+    zero = int(np.searchsorted(keys, 0))
+    lump = zero < len(keys) and keys[zero] == 0 and mass[zero] * 2 * bins >= total
+    for left in range(bins, 1, -1):
+        goal = cumulative[at] + (total - cumulative[at]) / left
+        stop = int(np.searchsorted(cumulative, goal))
+        if stop > at + 1 and goal - cumulative[stop - 1] < cumulative[stop] - goal:
+            stop -= 1
+        stop = max(stop, at + 1)
+        if lump and at <= zero < stop:
+            stop = zero if at < zero else zero + 1
+        if stop >= len(keys):
+            break
+        starts.append(stop)
+        at = stop
+    return np.array(starts)

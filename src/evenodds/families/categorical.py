@@ -1,0 +1,226 @@
+"""One of several named values: a port, a colour, a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from evenodds.families.base import (
+    COLUMN,
+    Conjugate,
+    Estimate,
+    Family,
+    Floats,
+    Rows,
+    Seed,
+    axis_of,
+    brief,
+    count,
+    generator,
+    look_up,
+    read,
+    share,
+    tidy,
+)
+from evenodds.labels import Grid, Labels, canonical
+from evenodds.schema import Coded, Column, codes
+from evenodds.tally import Leaf, Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dirichlet(Conjugate):
+    """What is known of the shares of several values: p(θ) ∝ Π θ_i^(a_i - 1). Each a_i counts value i plus one.
+
+    One number stands for every value alike; a mapping gives each its own.
+
+    >>> Dirichlet(1) + Categorical.tally(["a", "b", "a"])
+    Dirichlet(a=3, b=2)
+    >>> Dirichlet({"a": 1, "c": 5}) + Categorical.tally(["a", "b", "a"])
+    Dirichlet(a=3, b=1, c=5)
+    """
+
+    concentration: Any = 1.0
+    labels: Grid | None = field(default=None, metadata={"batched": False})
+
+    def __post_init__(self) -> None:
+        if isinstance(self.concentration, Mapping):
+            labels, place = Labels.coded([canonical(key) for key in self.concentration])
+            values = np.empty(len(place))
+            values[place] = list(self.concentration.values())
+            object.__setattr__(self, "concentration", values)
+            object.__setattr__(self, "labels", labels)
+        if np.any(np.asarray(self.concentration) < 0):
+            raise ValueError("the concentrations of a Dirichlet must not be negative")
+
+    def __add__(self, tally: Tally) -> Self:
+        axis, counts = axis_of(tally, "labels"), read(tally, "labels")
+        prior = np.asarray(self.concentration, float)
+        if self.labels is not None and self.labels != axis:
+            union, mine, theirs = self.labels.merge(axis)
+            aligned = np.zeros((len(union), *counts.shape[1:]))
+            aligned[theirs] = counts
+            prior_aligned = np.zeros((len(union), *prior.shape[1:]))
+            prior_aligned[mine] = prior
+            axis, counts, prior = union, aligned, prior_aligned
+        if counts.ndim > 1 and prior.ndim == 1:
+            prior = prior[:, None]
+        return type(self)(prior + counts, axis)
+
+    def log_normaliser(self) -> Any:
+        """Σ log Γ(a_i) - log Γ(Σ a_i)."""
+        from scipy.special import gammaln
+
+        a = np.where(self.concentration > 0, self.concentration, 1.0)
+        return gammaln(a).sum(axis=0) - gammaln(np.sum(self.concentration, axis=0))
+
+    @property
+    def mean(self) -> Any:
+        """a_i / Σ a."""
+        return self.concentration / np.sum(self.concentration, axis=0)
+
+    @property
+    def mode(self) -> Any:
+        """(a_i - 1) / Σ (a - 1), values with a_i of 1 or less at the border; the mean where none is above 1."""
+        above = np.maximum(np.asarray(self.concentration) - 1.0, 0.0)
+        total = above.sum(axis=0)
+        return np.where(total > 0, above / np.where(total > 0, total, 1.0), self.mean)
+
+    @property
+    def variance(self) -> Any:
+        """m (1 - m) / (Σ a + 1)."""
+        return self.mean * (1 - self.mean) / (np.sum(self.concentration, axis=0) + 1)
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density at the shares x, given along the first axis in the order of the labels."""
+        from scipy.special import xlogy
+
+        powers = xlogy(np.asarray(self.concentration) - 1.0, np.asarray(x, float))
+        return np.asarray(powers.sum(axis=0) - self.log_normaliser())
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central credible interval of each share: one value against the rest is a Beta."""
+        from scipy.special import betaincinv
+
+        a = np.asarray(self.concentration, float)
+        rest, tail = a.sum(axis=0) - a, (1 - level) / 2
+        safe_a, safe_rest = np.where(a > 0, a, 1.0), np.where(rest > 0, rest, 1.0)
+        ends = [betaincinv(safe_a, safe_rest, q) for q in (tail, 1 - tail)]
+        low, high = (np.where(a <= 0, 0.0, np.where(rest <= 0, 1.0, end)) for end in ends)
+        return low, high
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw shares."""
+        draws = generator(random_state).gamma(self.concentration, size=(size, *np.shape(self.concentration)))
+        return draws / draws.sum(axis=1, keepdims=True)
+
+    def __repr__(self) -> str:
+        return _named("Dirichlet", self.concentration, self.labels)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Categorical(Family):
+    """Value i with probability θ_i.
+
+    The theorem behind every table of shares: for counts c, Σ c_i log q_i is largest at q_i = c_i / Σ c.
+
+    >>> Categorical.fit(["red", "blue", "red", "red"], estimate="mle")
+    Categorical(blue=0.25, red=0.75)
+    >>> Categorical.fit(["red", "blue", "red", "red"])
+    Categorical(blue=0.333333, red=0.666667)
+
+    What is summed: how often each value occurs. The prior is a Dirichlet; `mean` and `predictive` are one
+    distribution. A value that is not in the list has probability 0.
+    """
+
+    shares: Any
+    labels: Labels = field(metadata={"batched": False})
+    name = "categorical"
+    cells = "codes"
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """Leaf "labels": how often each value occurs; values that do not are no labels."""
+        (name,) = columns
+        local = count(cells.codes, len(cells.place), rows)
+        lead = local.shape[:-2]
+        present = np.flatnonzero(local.reshape(-1, *local.shape[-2:]).any(axis=(0, 2)))
+        numbers = np.zeros((*lead, len(cells.labels), rows.n_groups), local.dtype)
+        np.add.at(np.moveaxis(numbers, -2, 0), cells.place[present], np.moveaxis(local[..., present, :], -2, 0))
+        kept = np.unique(cells.place[present])
+        return {(name, "labels"): Leaf(cells.labels.take(kept), numbers[..., kept, :])}
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> Dirichlet:
+        """The same pseudo-count for every known value: flat at 1; the λ of (λ + count) / (λV + total)."""
+        return Dirichlet(strength)
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
+        """As if `strength` rows had been seen before, with all groups' shares."""
+        counts = cls.table(tally).sum(axis=1)
+        return Dirichlet(strength * counts / max(counts.sum(), 1.0), axis_of(tally, "labels"))
+
+    @classmethod
+    def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
+        """Counts per value and group."""
+        return read(tally, "labels").reshape(len(axis_of(tally, "labels")), -1)
+
+    @classmethod
+    def _mle(cls, tally: Tally, column: Column) -> Self:
+        counts = read(tally, "labels")
+        return cls(share(counts, counts.sum(axis=0)), axis_of(tally, "labels"))  # type: ignore[arg-type]
+
+    @classmethod
+    def _of(cls, posterior: Any, estimate: Estimate) -> Self:
+        return cls(posterior.mode if estimate == "map" else posterior.mean, posterior.labels)
+
+    def log_prob(self, x: Any) -> Floats:
+        """log θ of each value; -inf for a value that is not in the list, NaN for a null."""
+        import pyarrow as pa
+
+        cells = x if isinstance(x, Coded) else codes(pa.array(x, from_pandas=True))
+        with np.errstate(divide="ignore"):
+            table = np.log(self.shares)
+        table = np.concatenate([table, np.full((1, *table.shape[1:]), -np.inf), np.full((1, *table.shape[1:]), np.nan)])
+        rows = np.append(self.labels.find(cells.labels.keys)[cells.place], len(table) - 1)
+        return look_up(table[np.where(rows < 0, len(table) - 2, rows)], cells.codes)
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """Σ count_i log θ_i."""
+        from scipy.special import xlogy
+
+        counts = read(tally, "labels")
+        where = self.labels.find(axis_of(tally, "labels").keys)
+        shares = np.where((where >= 0).reshape(-1, *(1,) * (np.ndim(self.shares) - 1)), self.shares[where], 0.0)
+        return tidy(xlogy(counts, shares).sum(axis=0))
+
+    @property
+    def mean(self) -> Any:
+        """The shares: the expected value of an indicator of each label."""
+        return self.shares
+
+    @property
+    def variance(self) -> Any:
+        """θ (1 - θ), label by label."""
+        return self.shares * (1 - self.shares)
+
+    def sample(self, size: int, random_state: Seed = None) -> Any:
+        """Draw values, as texts."""
+        rng, texts = generator(random_state), np.array(self.labels.texts(), dtype=object)
+        cumulative = np.cumsum(self.shares, axis=0)
+        u = rng.random((size, *np.shape(self.shares)[1:])) * cumulative[-1]
+        return texts[np.minimum((u[:, None] >= cumulative[None]).sum(axis=1), len(texts) - 1)]
+
+    def __repr__(self) -> str:
+        return _named("Categorical", self.shares, self.labels)
+
+
+def _named(name: str, values: Any, labels: Any) -> str:
+    if not isinstance(labels, Labels):
+        return f"{name}({brief(values)})"
+    pairs = sorted(zip(labels.texts(), values))
+    shown = ", ".join(f"{text}={brief(value)}" for text, value in pairs[:8])
+    return f"{name}({shown}{', …' if len(pairs) > 8 else ''})"

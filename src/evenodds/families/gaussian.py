@@ -1,0 +1,264 @@
+"""Continuous values around a mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from evenodds.families import numeric
+from evenodds.families.base import (
+    COLUMN,
+    Conjugate,
+    Distribution,
+    Estimate,
+    Family,
+    Floats,
+    Rows,
+    Seed,
+    by_group,
+    generator,
+    groups_last,
+    tidy,
+)
+from evenodds.schema import Column
+from evenodds.tally import Leaf, Tally
+
+LOG_2PI = math.log(2 * math.pi)
+_log_gamma = np.vectorize(math.lgamma, otypes=[float])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NormalInverseGamma(Conjugate):
+    """What is known of a mean μ and a variance σ²: μ ~ N(mean, σ²/strength), 1/σ² ~ Gamma(shape, scale).
+
+    `strength` is how many values the prior mean is worth, 2·shape how many the prior variance scale/shape is worth.
+    The flat prior (in μ and log σ²) is NormalInverseGamma(0, 0, -1/2, 0).
+
+    >>> NormalInverseGamma(0, 1, 1, 1) + Gaussian.tally([1.0, 3.0])
+    NormalInverseGamma(mean=1.33333, strength=3, shape=2, scale=3.33333)
+    """
+
+    mean: Any  # type: ignore[assignment]
+    strength: Any
+    shape: Any
+    scale: Any
+
+    def __add__(self, tally: Tally) -> Self:
+        n, average, squares = numeric.moments(tally)
+        strength = self.strength + n
+        weight = np.where(strength > 0, strength, 1.0)
+        between = self.strength * n * (average - self.mean) ** 2 / weight
+        mean = (self.strength * self.mean + n * average) / weight
+        scale = self.scale + (squares + between) / 2
+        return type(self)(*(tidy(v) for v in (mean, strength, self.shape + n / 2, scale)))
+
+    @property
+    def proper(self) -> bool:
+        """Whether it integrates to 1."""
+        return all(bool(np.all(np.asarray(v) > 0)) for v in (self.strength, self.shape, self.scale))
+
+    def log_normaliser(self) -> Any:
+        """log Γ(a) - a log b + ½ log(2π/κ), and n/2 · log 2π for the n values that 2a counts."""
+        a, b, k = self.shape, self.scale, self.strength
+        return _log_gamma(a) - a * np.log(b) - 0.5 * np.log(k) - a * LOG_2PI
+
+    @property
+    def mode(self) -> Any:
+        """The most probable (mean, variance), in the coordinates mean and log variance: scale / (shape + 1/2)."""
+        return self.mean, self.scale / (self.shape + 0.5)
+
+    @property
+    def variance(self) -> Any:
+        """The inverse of the posterior mean precision: scale / shape."""
+        return self.scale / self.shape
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density at x = (μ, σ²)."""
+        mu, v = (np.asarray(part, float) for part in x)
+        gaussian = -0.5 * (np.log(v / self.strength) + LOG_2PI + self.strength * (mu - self.mean) ** 2 / v)
+        rate = self.shape * np.log(self.scale) - _log_gamma(self.shape)
+        return np.asarray(gaussian + rate - (self.shape + 1) * np.log(v) - self.scale / v)
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central credible interval of the mean: a Student t's."""
+        half = np.sqrt(self.scale / (self.shape * self.strength)) * _t_quantile(2 * self.shape, (1 + level) / 2)
+        return tidy(self.mean - half, self.mean + half)  # type: ignore[no-any-return]
+
+    def interval_variance(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central credible interval of the variance."""
+        from scipy.special import gammaincinv
+
+        tail = (1 - level) / 2
+        low, high = (self.scale / gammaincinv(self.shape, q) for q in (1 - tail, tail))
+        return tidy(low, high)  # type: ignore[no-any-return]
+
+    def sample(self, size: int, random_state: Seed = None) -> tuple[Floats, Floats]:
+        """Draw means and variances."""
+        rng = generator(random_state)
+        shape = (size, *np.shape(self.mean))
+        v = self.scale / rng.gamma(self.shape, size=shape)
+        return rng.normal(self.mean, np.sqrt(v / self.strength), shape), v
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudentT(Distribution):
+    """A Gaussian whose mean and variance are only known as a NormalInverseGamma: its predictive.
+
+    p(x) ∝ (1 + (x-mean)²/(df·scale²))^(-(df+1)/2)
+    """
+
+    df: Any
+    mean: Any  # type: ignore[assignment]
+    scale: Any
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density."""
+        x, df, mean, scale = by_group(x, self.df, self.mean, self.scale)
+        z = np.asarray(x - mean)
+        z *= 1 / (scale * np.sqrt(df))
+        z *= z
+        np.log1p(z, out=z)
+        z *= -(df + 1) / 2
+        z += _log_gamma((df + 1) / 2) - _log_gamma(df / 2) - 0.5 * np.log(df * math.pi) - np.log(scale)
+        return groups_last(z, x)
+
+    @property
+    def variance(self) -> Any:
+        """scale² · df/(df-2); infinite with df of 2 or less."""
+        df = np.asarray(self.df, float)
+        return tidy(np.where(df > 2, np.asarray(self.scale) ** 2 * df / np.where(df > 2, df - 2, 1.0), np.inf))
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw values."""
+        draws = generator(random_state).standard_t(self.df, (size, *np.shape(self.mean)))
+        return np.asarray(self.mean + self.scale * draws)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gaussian(Family):
+    """A value around its mean, with the bell curve's tails.
+
+    p(x) = exp(-(x-mean)²/(2·variance)) / sqrt(2π·variance)
+
+    The mle divides by n, the mean by n-1; a billion does not drown the digits:
+
+    >>> x = [1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16]
+    >>> Gaussian.fit(x, estimate="mle").variance, Gaussian.fit(x).variance
+    (22.5, 30.0)
+
+    What is summed: n, Σx and Σx² in double-doubles; the variance is formed once, here. The prior is a
+    NormalInverseGamma. `map` is the mode in the coordinates (mean, log variance), `mean` plugs in the posterior mean
+    of the mean and of the precision, `predictive` is a StudentT. All of them exist only where the variance does.
+    """
+
+    mean: Any  # type: ignore[assignment]
+    variance: Any  # type: ignore[assignment]
+    name = "gaussian"
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """Leaves "rows" and "moments" of the numeric tally."""
+        return numeric.leaves(cells, rows, columns, histogram=False)
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> NormalInverseGamma:
+        """Flat in the mean and in the log of the variance."""
+        return NormalInverseGamma(0.0, 0.0, -0.5, 0.0)
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> NormalInverseGamma:
+        """The within-group variance, worth `strength` rows, and a mean as wide as the pooled spread."""
+        n, _, squares = numeric.moments(tally)
+        total, centre, spread_ = numeric.moments(tally.pooled())
+        within, overall = np.sum(squares), float(spread_)
+        within = within if within > 0 else overall
+        variance = within / max(float(total), 1.0)
+        ratio = within / overall if overall > 0 else 1.0
+        return NormalInverseGamma(float(centre), ratio, strength / 2, strength / 2 * variance)
+
+    @classmethod
+    def informative(cls, tally: Tally) -> bool:
+        """Not where all values are one value: then every group's density is endless there."""
+        return float(numeric.moments(tally.pooled())[2]) > 0
+
+    @classmethod
+    def _mle(cls, tally: Tally, column: Column) -> Self:
+        n, mean, squares = numeric.moments(tally)
+        return cls(tidy(np.where(n > 0, mean, np.nan)), tidy(_variance(column, squares, n)))
+
+    @classmethod
+    def estimate(
+        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
+    ) -> Distribution:
+        """The distribution estimated from a numeric tally; `column.variance` says whose variance it has."""
+        if estimate == "mle" or column.variance == "per_class":
+            return super().estimate(tally, estimate, prior, column)
+        start = cls.flat_prior() if prior is None else prior
+        posterior = start + tally
+        if column.variance != "pooled":  # the variance is known: only the mean is uncertain
+            known = np.full(np.shape(posterior.mean), float(column.variance))
+            return cls(posterior.mean, known * (1 + 1 / posterior.strength) if estimate == "predictive" else known)
+        groups = np.size(posterior.mean)
+        flat = 0.5 * (groups - 1) if np.all(np.asarray(start.strength) == 0) else 0.0
+        shape = start.shape + np.sum(posterior.shape - start.shape) - flat
+        scale = start.scale + np.sum(posterior.scale - start.scale)
+        ones = np.ones(np.shape(posterior.mean))
+        if estimate == "map":
+            return cls(posterior.mean, ones * scale / (shape + 0.5 * groups))
+        return cls._of(NormalInverseGamma(posterior.mean, posterior.strength, ones * shape, ones * scale), estimate)
+
+    @classmethod
+    def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
+        m, k, a, b = posterior.mean, posterior.strength, posterior.shape, posterior.scale
+        if estimate == "map":
+            return cls(*posterior.mode)
+        if np.any(np.asarray(a) <= 0):
+            raise ValueError("one value and a flat prior say nothing of a variance; use a proper prior, or more values")
+        if estimate == "mean":
+            return cls(m, b / a)
+        return StudentT(2 * a, m, np.sqrt(b * (k + 1) / (a * k)))
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density."""
+        x, mean, variance = by_group(x, self.mean, self.variance)
+        if not np.all(variance > 0):
+            raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
+        z = np.asarray(x - mean)
+        z *= z
+        z *= -0.5 / variance
+        z += -0.5 * (LOG_2PI + np.log(variance))
+        return groups_last(z, x)
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """-n/2 log 2πσ² - (Σ(x-x̄)² + n(x̄-μ)²) / 2σ²."""
+        n, average, squares = numeric.moments(tally)
+        apart = squares + n * (average - self.mean) ** 2
+        return -0.5 * (n * (LOG_2PI + np.log(self.variance)) + apart / self.variance)
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw values."""
+        return generator(random_state).normal(self.mean, np.sqrt(self.variance), (size, *np.shape(self.mean)))
+
+    @classmethod
+    def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
+        """Student's exact interval of the mean."""
+        n, mean, squares = numeric.moments(data if isinstance(data, Tally) else cls.tally(data))
+        half = np.sqrt(squares / (n - 1) / n) * _t_quantile(n - 1, (1 + level) / 2)
+        return tidy(mean - half, mean + half)  # type: ignore[no-any-return]
+
+
+def _variance(column: Column, squares: Floats, n: Floats) -> Floats:
+    """The mle variance: per group, of all groups around their own means, or as given."""
+    if column.variance == "per_class":
+        return np.where(n > 0, squares / np.where(n > 0, n, 1.0), np.nan)
+    shared = np.sum(squares) / np.sum(n) if column.variance == "pooled" else float(column.variance)
+    return np.full(np.shape(n), shared)
+
+
+def _t_quantile(df: Any, q: float) -> Any:
+    from scipy.special import stdtrit
+
+    return stdtrit(df, q)

@@ -1,0 +1,192 @@
+"""Positive values whose logs are Gaussian, with a lump at zero: incomes, fares, sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from evenodds import double_double as dd
+from evenodds.families import numeric
+from evenodds.families.base import (
+    COLUMN,
+    Conjugate,
+    Distribution,
+    Estimate,
+    Family,
+    Floats,
+    Rows,
+    Seed,
+    brief,
+    by_group,
+    count,
+    generator,
+    groups_last,
+    has,
+    read_exactly,
+)
+from evenodds.families.bernoulli import Bernoulli, Beta
+from evenodds.families.gaussian import Gaussian, NormalInverseGamma
+from evenodds.labels import Fixed
+from evenodds.schema import Column, DataError
+from evenodds.tally import Leaf, Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ZeroAndLog(Conjugate):
+    """What is known of the share of zeros (a Beta) and of the logs of the rest (a NormalInverseGamma)."""
+
+    zero: Beta
+    log: NormalInverseGamma
+
+    def __add__(self, tally: Tally) -> Self:
+        zeros, logs = parts(tally)
+        return type(self)(self.zero + zeros, self.log + logs)
+
+    def log_normaliser(self) -> Any:
+        """Of both."""
+        return self.zero.log_normaliser() + self.log.log_normaliser()
+
+    @property
+    def proper(self) -> bool:
+        """Whether both integrate to 1."""
+        return self.zero.proper and self.log.proper
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central credible interval of the median of the values above zero, e^μ."""
+        low, high = self.log.interval(level)
+        return np.exp(low), np.exp(high)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogGaussian(Family):
+    """0 with probability `zero`; otherwise e^y with y Gaussian.
+
+    p(0) = zero;  p(x) = (1 - zero) · N(log x) / x
+
+    >>> LogGaussian.fit([0.0, 1.0, np.e, np.e**2], estimate="mle")
+    LogGaussian(zero=0.25, mean_log=1, variance_log=0.666667)
+
+    What is summed: zeros and others, Σ log x and Σ (log x)². It can also be estimated from the numeric tally, with
+    each value's log taken at its bin's middle: then the mean of the logs is right to 0.004, and mostly to much less.
+    The prior is a Beta for the zeros and a NormalInverseGamma for the logs; the estimates are theirs.
+    """
+
+    log: Any
+    zero: Any
+    name = "log_gaussian"
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """Leaf "zeros": the number of zeros and of others; leaf "logs": Σ log x and Σ (log x)²."""
+        found = {}
+        for j, name in enumerate(columns):
+            x = cells[:, j]
+            if np.any(x < 0):
+                row = int(np.flatnonzero(x < 0)[0])
+                raise DataError(f"column {name!r} is {x[row]:g} in row {row}: a LogGaussian column is never negative")
+            side = np.where(x > 0, 1, np.where(x == 0, 0, -1)).astype(np.int8)
+            logs = np.log(np.where(x > 0, x, np.nan)).reshape(-1, 1)
+            found[name, "zeros"] = Leaf(Fixed(2), count(side, 2, rows))
+            found[name, "logs"] = numeric.leaves(logs, rows, {name: COLUMN}, histogram=False)[name, "moments"]
+        return found
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> ZeroAndLog:
+        """Flat in the share of zeros, in the mean of the logs and in the log of their variance."""
+        return ZeroAndLog(Bernoulli.flat_prior(strength), Gaussian.flat_prior())
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> ZeroAndLog:
+        """`strength` rows of all groups' share of zeros, and of the logs' within-group variance."""
+        zeros, logs = parts(tally)
+        return ZeroAndLog(Bernoulli.pooled_prior(zeros, strength), Gaussian.pooled_prior(logs, strength))
+
+    @classmethod
+    def informative(cls, tally: Tally) -> bool:
+        """Not where all values above zero are one value."""
+        return Gaussian.informative(parts(tally)[1])
+
+    @classmethod
+    def base_measure(cls, tally: Tally) -> Any:
+        """-Σ log x, the stretching of the axis."""
+        n, average, _ = numeric.moments(parts(tally)[1])
+        return -n * average
+
+    @classmethod
+    def _mle(cls, tally: Tally, column: Column) -> Self:
+        zeros, logs = parts(tally)
+        return cls(Gaussian.estimate(logs, "mle", None, column), 1 - Bernoulli.estimate(zeros, "mle").p)  # type: ignore[attr-defined]
+
+    @classmethod
+    def estimate(
+        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
+    ) -> Distribution:
+        """The distribution estimated from its own tally, or from a numeric one."""
+        if estimate == "mle":
+            return super().estimate(tally, estimate, prior, column)
+        start = cls.flat_prior() if prior is None else prior
+        zeros, logs = parts(tally)
+        p: Any = Bernoulli.estimate(zeros, estimate, start.zero)
+        return cls(Gaussian.estimate(logs, estimate, start.log, column), 1 - p.p)
+
+    def log_prob(self, x: Any) -> Floats:
+        """log of the lump at zero, or of the density above it; -inf below."""
+        x, zero = by_group(x, self.zero)
+        logs = np.log(np.where(x > 0, x, 1.0))
+        with np.errstate(divide="ignore"):
+            at_zero, above = np.log(zero), np.log1p(-zero)
+        density = self.log.log_prob(logs)
+        density = above + (np.moveaxis(density, -1, 0) if zero.ndim > x.ndim else density) - logs
+        other = np.where(np.isnan(x), np.nan, -np.inf)
+        return groups_last(np.where(x > 0, density, np.where(x == 0, at_zero, other)), x)
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """The zeros' term, the logs' term and the stretching of the axis."""
+        zeros, logs = parts(tally)
+        return (
+            Bernoulli(1 - np.asarray(self.zero)).log_likelihood(zeros)
+            + self.log.log_likelihood(logs)
+            + self.base_measure(tally)
+        )
+
+    @property
+    def mean(self) -> Any:
+        """(1 - zero) · e^(μ + σ²/2)."""
+        return (1 - self.zero) * np.exp(self.log.mean + self.log.variance / 2)
+
+    @property
+    def variance(self) -> Any:
+        """E[x²] - mean²."""
+        return (1 - self.zero) * np.exp(2 * self.log.mean + 2 * self.log.variance) - self.mean**2
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw values."""
+        rng = generator(random_state)
+        values = np.exp(self.log.sample(size, rng))
+        return np.where(rng.random(values.shape) < self.zero, 0.0, values)
+
+    def __repr__(self) -> str:
+        log = self.log
+        shown = {"zero": self.zero, "mean_log": log.mean, "variance_log": log.variance}
+        return f"LogGaussian({', '.join(f'{name}={brief(value)}' for name, value in shown.items())})"
+
+
+def parts(tally: Tally) -> tuple[Tally, Tally]:
+    """The tally of "is it above zero?" and the numeric tally of the logs of what is."""
+    if has(tally, "logs"):
+        sides, logs = read_exactly(tally, "zeros"), read_exactly(tally, "logs")
+    else:
+        keys, counts = numeric.histogram(tally)
+        if len(keys) and keys[0] < 0:
+            raise DataError(f"{tally.columns[0]!r} has negative values: they have no log")
+        lower, upper = numeric.edges(keys)
+        above = keys > 0
+        middle = np.log(np.where(above, (lower + upper) / 2, 1.0))[:, None]
+        sides = dd.of(np.stack([counts[~above].sum(axis=0), counts[above].sum(axis=0)]))
+        logs = dd.of(np.stack([(counts * middle).sum(axis=0), (counts * middle**2).sum(axis=0)]))
+    sides, logs = (numbers.reshape(2, 2, len(tally.groups)) for numbers in (sides, logs))
+    zeros = Tally.of(tally.groups, {("x", "sides"): Leaf(Fixed(2), sides)})
+    rows = Leaf(Fixed(1), sides[:, 1:])
+    return zeros, Tally.of(tally.groups, {("x", "rows"): rows, ("x", "moments"): Leaf(Fixed(2), logs, is_sum=True)})

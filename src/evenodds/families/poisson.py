@@ -1,0 +1,243 @@
+"""Counts of events: kicks, clicks, visitors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from evenodds.families import numeric
+from evenodds.families.base import (
+    COLUMN,
+    Conjugate,
+    Distribution,
+    Estimate,
+    Family,
+    Floats,
+    Rows,
+    Seed,
+    by_group,
+    generator,
+    groups_last,
+    read,
+    share,
+    spread,
+    tidy,
+)
+from evenodds.labels import Fixed
+from evenodds.schema import Column, DataError
+from evenodds.tally import Leaf, Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gamma(Conjugate):
+    """What is known of a rate: p(λ) ∝ λ^(shape-1) e^(-rate·λ): `shape` events seen in `rate` units.
+
+    >>> Gamma(2, 1) + Poisson.tally([3, 0, 1])
+    Gamma(shape=6, rate=4)
+    """
+
+    shape: Any
+    rate: Any
+
+    def __add__(self, tally: Tally) -> Self:
+        return type(self)(self.shape + read(tally, "events")[0], self.rate + read(tally, "rows")[0])
+
+    def log_normaliser(self) -> Any:
+        """log Γ(shape) - shape · log rate."""
+        from scipy.special import gammaln
+
+        return gammaln(self.shape) - self.shape * np.log(self.rate)
+
+    @property
+    def proper(self) -> bool:
+        """Whether it integrates to 1: not at rate 0."""
+        return bool(np.all(np.asarray(self.shape) > 0) and np.all(np.asarray(self.rate) > 0))
+
+    @property
+    def mean(self) -> Any:
+        """shape / rate."""
+        return self.shape / self.rate
+
+    @property
+    def mode(self) -> Any:
+        """(shape - 1) / rate, or 0."""
+        return tidy(np.maximum(np.asarray(self.shape) - 1.0, 0.0) / self.rate)
+
+    @property
+    def variance(self) -> Any:
+        """shape / rate²."""
+        return self.shape / self.rate**2
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density at the rate x."""
+        from scipy.special import xlogy
+
+        value = spread(x, self.shape)
+        known = value >= 0
+        v = np.where(known, value, 1.0)
+        return np.where(known, xlogy(self.shape - 1, v) - self.rate * v - self.log_normaliser(), -np.inf)
+
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central credible interval of the rate."""
+        from scipy.special import gammaincinv
+
+        tail = (1 - level) / 2
+        shape = np.where(np.asarray(self.shape) > 0, self.shape, 1.0)
+        low, high = (np.where(np.asarray(self.shape) > 0, gammaincinv(shape, q) / self.rate, 0.0) for q in (tail, 1 - tail))
+        return tidy(low, high)  # type: ignore[no-any-return]
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw rates."""
+        return generator(random_state).gamma(self.shape, 1 / np.asarray(self.rate), (size, *np.shape(self.shape)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NegativeBinomial(Distribution):
+    """A count whose rate is only known as Gamma(shape, rate): the predictive of the Poisson.
+
+    p(x) = Γ(x+shape) / (Γ(shape) x!) · (rate/(rate+1))^shape · (1/(rate+1))^x
+    """
+
+    shape: Any
+    rate: Any
+
+    def log_prob(self, x: Any) -> Floats:
+        """log p of counts; -inf where x is none."""
+        from scipy.special import gammaln, xlogy
+
+        x, shape, rate = by_group(x, self.shape, self.rate)
+        known = (x >= 0) & (x == np.floor(x)) & np.isfinite(x)
+        count = np.where(known, x, 0.0)
+        some = np.where(shape > 0, shape, 1.0)
+        log_p = gammaln(count + some) - gammaln(some) - gammaln(count + 1) - count * np.log1p(rate)
+        log_p = log_p + xlogy(shape, rate / (1.0 + rate))
+        log_p = np.where(shape > 0, log_p, np.where(count == 0, 0.0, -np.inf))  # shape 0: always 0
+        return groups_last(np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf)), x)
+
+    @property
+    def mean(self) -> Any:
+        """shape / rate."""
+        return self.shape / self.rate
+
+    @property
+    def variance(self) -> Any:
+        """mean · (1 + 1/rate): wider than a Poisson, for the rate is not known."""
+        return self.mean * (1 + 1 / self.rate)
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw counts: a rate first, then a count at that rate."""
+        rng = generator(random_state)
+        return rng.poisson(rng.gamma(self.shape, 1 / np.asarray(self.rate), (size, *np.shape(self.shape)))).astype(float)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Poisson(Family):
+    """The number of events when they come independently at a constant rate.
+
+    p(x) = rate^x e^(-rate) / x!
+
+    Prussian soldiers killed by horse kicks, 200 corps-years (Bortkiewicz 1898):
+
+    >>> kicks = [0] * 109 + [1] * 65 + [2] * 22 + [3] * 3 + [4]
+    >>> Poisson.fit(kicks, estimate="mle")
+    Poisson(rate=0.61)
+
+    What is summed: the number of rows, Σ x and Σ log x!. The prior is a Gamma, flat as Gamma(1, 0); the predictive
+    is a NegativeBinomial.
+    """
+
+    rate: Any
+    name = "poisson"
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """Leaf "rows": how many counts; leaf "events": Σ x and Σ log x!."""
+        from scipy.special import gammaln
+
+        found = {}
+        for j, name in enumerate(columns):
+            x = np.ascontiguousarray(cells[:, j])
+            bad = (x < 0) | (x != np.floor(x)) & ~np.isnan(x) | np.isinf(x)
+            if bad.any():
+                row = int(np.flatnonzero(bad)[0])
+                raise DataError(f"column {name!r} is {x[row]:g} in row {row}: a Poisson column holds counts 0, 1, 2, …")
+            both = np.stack([x, gammaln(x + 1)], axis=1)
+            parts = numeric.leaves(both, rows, {"x": COLUMN, "log x!": COLUMN}, histogram=False)
+            sums = [parts[part, "moments"].numbers[:, :1] for part in ("x", "log x!")]
+            found[name, "rows"] = parts["x", "rows"]
+            found[name, "events"] = Leaf(Fixed(2), np.concatenate(sums, axis=1), is_sum=True)
+        return found
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> Gamma:
+        """Gamma(1, 0): every rate alike."""
+        return Gamma(1.0, 0.0)
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Gamma:
+        """As if `strength` rows had been seen before, with all groups' rate of events."""
+        events, rows = np.sum(read(tally, "events")[0]), np.sum(read(tally, "rows")[0])
+        return Gamma(strength * events / max(rows, 1.0), strength)
+
+    @classmethod
+    def base_measure(cls, tally: Tally) -> Any:
+        """-Σ log x!."""
+        return -read(tally, "events")[1]
+
+    @classmethod
+    def _mle(cls, tally: Tally, column: Column) -> Self:
+        return cls(tidy(share(read(tally, "events")[0], read(tally, "rows")[0])))
+
+    @classmethod
+    def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
+        if isinstance(posterior, Gamma) and np.any(np.asarray(posterior.rate) <= 0):
+            raise ValueError("a flat prior and no rows say nothing of a rate; use prior=Gamma(shape, rate)")
+        if estimate == "predictive":
+            if not isinstance(posterior, Gamma):
+                raise ValueError("the predictive has a closed form under a Gamma prior only; use estimate='mean'")
+            return NegativeBinomial(posterior.shape, posterior.rate)
+        return cls(posterior.mode if estimate == "map" else posterior.mean)
+
+    def log_prob(self, x: Any) -> Floats:
+        """log p of counts; -inf where x is none."""
+        from scipy.special import gammaln, xlogy
+
+        x, rate = by_group(x, self.rate)
+        known = (x >= 0) & (x == np.floor(x)) & np.isfinite(x)
+        count = np.where(known, x, 0.0)
+        log_p = xlogy(count, rate) - rate - gammaln(count + 1)
+        return groups_last(np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf)), x)
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """Σx · log rate - n · rate - Σ log x!."""
+        from scipy.special import xlogy
+
+        events, factorials = read(tally, "events")
+        return xlogy(events, self.rate) - read(tally, "rows")[0] * self.rate - factorials
+
+    @property
+    def mean(self) -> Any:
+        """The rate."""
+        return self.rate
+
+    @property
+    def variance(self) -> Any:
+        """The rate."""
+        return self.rate
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw counts."""
+        return generator(random_state).poisson(self.rate, (size, *np.shape(self.rate))).astype(float)
+
+    @classmethod
+    def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
+        """Garwood's exact interval of the rate."""
+        from scipy.special import gammaincinv
+
+        tally = data if isinstance(data, Tally) else cls.tally(data)
+        events, rows = read(tally, "events")[0], read(tally, "rows")[0]
+        tail = (1 - level) / 2
+        low = np.where(events == 0, 0.0, gammaincinv(np.maximum(events, 0.5), tail)) / rows
+        return tidy(low, gammaincinv(events + 1, 1 - tail) / rows)  # type: ignore[no-any-return]

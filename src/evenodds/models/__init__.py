@@ -1,0 +1,1 @@
+"""How variables hang together: the models."""

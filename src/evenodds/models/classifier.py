@@ -1,0 +1,372 @@
+"""Naive Bayes with scikit-learn's face: a shell around the `Model` value."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from evenodds.data.decide import decide
+from evenodds.data.memory import Table, table
+from evenodds.data.sum import sum_table
+from evenodds.families.base import Floats, check_weights
+from evenodds.models.explain import Explanation, explain
+from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
+from evenodds.models.naive_bayes import Model, Settings
+from evenodds.schema import Coded, DataError, Schema, codes, did_you_mean, target_kind
+from evenodds.show import Frame
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes over any table: numbers, categories, flags and counts, mixed freely, with holes.
+
+    p(c, x) = p(c) Π_j p(x_j | c)
+
+    >>> import evenodds as eo
+    >>> rows = [{"fever": "high", "age": 71}, {"fever": "none", "age": 33}, {"fever": "high", "age": None}]
+    >>> nb = NaiveBayes().fit(rows, ["ill", "well", "ill"])
+    >>> nb.predict([{"fever": "high"}, {"age": 30}])
+    array(['ill', 'well'], dtype=object)
+
+    Parameters
+    ----------
+    columns : dict, family or Column, optional
+        How columns are modelled: a name to a family (`Gaussian`) or a `Column`; one family for all columns; what is
+        not told is decided from the first 10,000 rows.
+    estimate : {"predictive", "mean", "map", "mle"}
+        What is made of each column's posterior.
+    smoothing : float or "auto"
+        How many pseudo-rows the prior is worth; "auto" lets each column choose by leave-one-out.
+    prior : {"pooled", "flat"}
+        Whether pseudo-rows are like all classes together, or `smoothing` pseudo-counts for every value.
+    class_prior : "estimated", "uniform", dict, array or Dirichlet
+        The probabilities of the classes before any column is looked at.
+    class_weight : dict, "balanced" or None
+        A factor on the rows of each class.
+    unseen : {"ignore", "prior"}
+        What a value never seen in any class says: nothing, or its smoothing mass.
+    schema : Schema, optional
+        Columns already decided, as in another model's `model_.schema`.
+    threads : int, optional
+        How many threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        columns: Any = None,
+        *,
+        estimate: Any = "predictive",
+        smoothing: Any = 2.0,
+        prior: Any = "pooled",
+        class_prior: Any = "estimated",
+        class_weight: Any = None,
+        unseen: Any = "ignore",
+        schema: Schema | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.columns = columns
+        self.estimate = estimate
+        self.smoothing = smoothing
+        self.prior = prior
+        self.class_prior = class_prior
+        self.class_weight = class_weight
+        self.unseen = unseen
+        self.schema = schema
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a table from nothing. `y` is a column's name, or a value for each row."""
+        rows, target, kind = self._read(X, y, reset=True)
+        settings = self._settings()
+        schema = self._decide(rows, y, kind)
+        weights = check_weights(sample_weight, rows.rows)
+        tally = sum_table(rows, schema, target, weights, self.threads)
+        model = Model(schema, tally, settings)
+        if len(model.classes) < 2:
+            only = f" {model.classes[0]!r}" if len(model.classes) else ""
+            raise DataError(f"the target has only one class{only}: there is nothing to tell apart")
+        return self._keep(model)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced."""
+        first = not hasattr(self, "model_")
+        rows, target, kind = self._read(X, y, reset=first)
+        schema = self._decide(rows, y, kind) if first else self.model_.schema
+        if not first and kind != schema.target_kind:
+            raise DataError(f"the target was {schema.target_kind} so far and is {kind} now: convert it")
+        tally = sum_table(rows, schema, target, check_weights(sample_weight, rows.rows), self.threads)
+        return self._keep(Model(schema, tally if first else self.model_.tally + tally, self._settings()))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out again, as if they had never been learnt."""
+        check_is_fitted(self)
+        rows, target, _ = self._read(X, y, reset=False)
+        return self._keep(self.model_.forget(rows, target, sample_weight, self.threads))
+
+    @classmethod
+    def of(cls, model: Model) -> Self:
+        """The estimator of a model value: of a sum, or of a loaded one."""
+        s = model.settings
+        new = cls(
+            estimate=s.estimate,
+            smoothing=s.smoothing,
+            prior=s.prior,
+            class_prior=s.class_prior,
+            class_weight=s.class_weight,
+            unseen=s.unseen,
+            schema=model.schema,
+        )
+        names = [name for name, column in model.schema.columns.items() if column.source is None]
+        new.n_features_in_ = len(names)
+        new.feature_names_in_ = np.array(names, dtype=object)
+        return new._keep(model)
+
+    def __add__(self, other: Any) -> Self:
+        if not isinstance(other, NaiveBayes):
+            return NotImplemented
+        return type(self).of(self.model_ + other.model_)
+
+    def __radd__(self, other: object) -> Self:
+        return self if other == 0 else NotImplemented
+
+    def _keep(self, model: Model) -> Self:
+        self.model_ = model
+        self.classes_ = model.classes
+        self.class_count_ = model.class_counts
+        return self
+
+    def _settings(self) -> Settings:
+        prior, weight = self.class_prior, self.class_weight
+        return Settings(self.estimate, self.smoothing, self.prior, prior, weight, self.unseen)
+
+    def _decide(self, rows: Table, y: Any, kind: str) -> Schema:
+        name = y if isinstance(y, str) else str(getattr(y, "name", None) or "class")
+        if self.schema is not None:
+            for column, how in self.schema.features.items():
+                rows[how.source or column]
+            return Schema(self.schema.columns, name, kind)
+        return Schema(decide(rows, self.columns), name, kind)
+
+    # -- reading what people have ------------------------------------------------------------------------------------
+
+    def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Table, Coded, str]:
+        """Features, target codes and the target's type; scikit-learn's attributes are set or checked on the way."""
+        if isinstance(y, str):
+            whole = table(X)
+            raw = whole[y]
+            rows = self._features(_drop(X, y), reset=reset)
+        else:
+            if y is None:
+                raise ValueError(
+                    f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+                )
+            rows, raw = self._features(X, reset=reset), _target(y)
+        target = codes(raw)
+        if len(target.codes) != rows.rows:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: [{rows.rows}, {len(target.codes)}]: "
+                "expected a target value for each row"
+            )
+        missing = np.flatnonzero(target.codes < 0)
+        if len(missing):
+            raise DataError(f"Input y contains NaN: the target is missing in row {missing[0]}; drop such rows")
+        return rows, target, "text" if isinstance(raw, Coded) else target_kind(raw)
+
+    def _features(self, X: Any, *, reset: bool) -> Table:
+        rows = table(X)
+        known = getattr(self, "feature_names_in_", None)
+        if not reset and known is not None and set(known) < set(rows.columns):
+            X, rows = _drop(X, *(set(rows.columns) - set(known))), rows.without(*(set(rows.columns) - set(known)))
+        if rows.rows == 0:
+            raise DataError(f"Found array with 0 sample(s) (shape=(0, {len(rows.columns)})): a table without rows")
+        if not rows.columns:
+            raise DataError(f"0 feature(s) (shape=({rows.rows}, 0)) while a minimum of 1 is required.")
+        if hasattr(X, "shape") and not isinstance(X, (pa.Table, pa.RecordBatch)):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_ = len(rows.columns)
+            if rows.named:
+                self.feature_names_in_ = np.array(list(rows.columns), dtype=object)
+        if not reset:
+            rows = self._aligned(rows)
+        return rows
+
+    def _aligned(self, rows: Table) -> Table:
+        """Columns under the names they had at fit; cells of columns that a list of dicts leaves out are missing."""
+        wanted = [how.source or name for name, how in self.model_.schema.features.items()]
+        known = list(self.model_.schema.columns)
+        if not rows.named and len(rows.columns) == self.n_features_in_:
+            names = [name for name, column in self.model_.schema.columns.items() if column.source is None]
+            if list(rows.columns) != names:
+                return Table(dict(zip(names, rows.columns.values())), rows.rows, False, rows.dense)
+        missing = [name for name in wanted if name not in rows.columns]
+        if missing:
+            if not any(name in rows.columns for name in wanted):
+                raise DataError(did_you_mean(missing[0], rows.columns))
+            strange = [name for name in rows.columns if name not in known]
+            if strange:
+                raise DataError(did_you_mean(strange[0], known))
+            empty = pa.nulls(rows.rows)
+            return Table({**rows.columns, **dict.fromkeys(missing, empty)}, rows.rows, rows.named)
+        return rows
+
+    # -- what it says ------------------------------------------------------------------------------------------------
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log p(c, x), up to what no class changes."""
+        check_is_fitted(self)
+        return self.model_.log_joint(self._features(X, reset=False), self.threads)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(c | x)."""
+        check_is_fitted(self)
+        return self.model_.log_proba(self._features(X, reset=False), self.threads)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(c | x)."""
+        log = self.predict_log_proba(X)
+        return np.exp(log, out=log)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        joint = self.predict_joint_log_proba(X)
+        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
+        return best
+
+    def decision_function(self, X: Any) -> Floats:
+        """The log-odds of the second class against the first; with more classes, log p(c | x)."""
+        log = self.predict_log_proba(X)
+        if len(self.classes_) != 2:
+            return log
+        joint = self.predict_joint_log_proba(X)
+        return np.asarray(joint[:, 1] - joint[:, 0])
+
+    def score_samples(self, X: Any) -> Floats:
+        """log p(x): how probable a row is under the model, whatever its class."""
+        check_is_fitted(self)
+        return self.model_.log_density(self._features(X, reset=False), self.threads)
+
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
+        """Why: the prior and one term per column, in log-odds, that add up to the answer. One for each row."""
+        check_is_fitted(self)
+        found = explain(self.model_, self._features(X, reset=False), of, against)
+        return found[0] if len(found) == 1 else found
+
+    @property
+    def tables(self) -> Tables:
+        """What was learnt: for each column, p(value | class) with credible intervals."""
+        check_is_fitted(self)
+        return Tables(self.model_)
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of the linear discriminant, where the model is one."""
+        check_is_fitted(self)
+        return coefficients(self.model_).weights
+
+    @property
+    def intercept_(self) -> Floats:
+        """The constant of the linear discriminant, where the model is one."""
+        check_is_fitted(self)
+        return coefficients(self.model_).constants
+
+    @property
+    def coef_names_(self) -> list[str]:
+        """What each weight belongs to: a column, or a column's value."""
+        check_is_fitted(self)
+        return coefficients(self.model_).names
+
+    @property
+    def n_parameters_(self) -> dict[str, int | None]:
+        """Free parameters of this model, and of the full joint distribution of the same columns."""
+        check_is_fitted(self)
+        return n_parameters(self.model_)
+
+    def sample(self, size: int = 1, given: Any = None, random_state: Any = None) -> pa.Table:
+        """Draw rows of a class (or of all): what does each class look like?"""
+        check_is_fitted(self)
+        return sample(self.model_, size, given, random_state)
+
+    def check(self, X: Any, y: Any, most: int = 10) -> Frame:
+        """The column pairs most dependent given the class: where the naive assumption is most wrong."""
+        check_is_fitted(self)
+        rows, target, _ = self._read(X, y, reset=False)
+        return check(self.model_, rows, target, most)
+
+
+def _drop(X: Any, *names: str) -> Any:
+    """The same table without some columns, as its own kind where scikit-learn looks at it."""
+    if type(X).__module__.partition(".")[0] == "pandas":
+        return X.drop(columns=[column for column in X.columns if str(column) in names])
+    if type(X).__module__.partition(".")[0] == "polars":
+        return X.drop(list(names))
+    return table(X).without(*names)
+
+
+def _target(y: Any) -> Any:
+    """The target as numpy or Arrow has it; several labels a row are refused."""
+    if hasattr(y, "toarray") or (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1):
+        raise DataError("y has several columns (multi-label or one-hot): give one class per row")
+    if hasattr(y, "columns") and hasattr(y, "shape"):
+        if y.shape[1] != 1:
+            raise DataError(f"y has {y.shape[1]} columns: give one class per row")
+        y = y.iloc[:, 0] if hasattr(y, "iloc") else y[y.columns[0]]
+    if isinstance(y, np.ndarray) and y.ndim == 2:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        y = y.ravel()
+    if isinstance(y, (pa.Array, pa.ChunkedArray)):
+        return y
+    if type(y).__module__.partition(".")[0] == "pandas":
+        if isinstance(y.dtype, np.dtype) and y.dtype.kind in "biuf":
+            y = y.to_numpy()
+        else:
+            return pa.array(y, from_pandas=True)
+    elif hasattr(y, "__arrow_c_stream__") and not isinstance(y, np.ndarray):
+        return pa.chunked_array(y)
+    array = np.asarray(y)
+    if array.ndim != 1:
+        raise DataError(f"y has {array.ndim} dimensions: give one class per row")
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported: classes are texts or numbers")
+    if array.dtype.kind == "f":
+        if np.isnan(array).any():
+            raise DataError(f"Input y contains NaN: the target is missing in row {np.flatnonzero(np.isnan(array))[0]}")
+        if np.isinf(array).any():
+            raise DataError("Input y contains infinity or a value too large for dtype('float64').")
+        check_classification_targets(array)
+    if array.dtype.kind == "O":
+        if any(isinstance(value, (list, tuple, set, dict, np.ndarray)) for value in array):
+            raise DataError("y has several labels in a row: give one class per row")
+        return pa.array(_plain(array), from_pandas=True)
+    return array if array.dtype.kind in "biuf" else pa.array(array)
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers and texts mixed are texts."""
+    from evenodds.labels import canonical
+
+    kinds = {type(value) for value in array if value is not None and value == value}
+    if len(kinds) > 1 and not all(issubclass(kind, (int, float, np.number)) for kind in kinds):
+        return np.array([None if v is None or v != v else canonical(v) for v in array], dtype=object)
+    return array

@@ -1,0 +1,238 @@
+"""What a naive Bayes model has learnt, as a person reads it: tables, weights, samples, and where it is naive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from evenodds.data.memory import Table
+from evenodds.data.sum import cells
+from evenodds.families import Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson
+from evenodds.families.base import Floats, Seed, generator
+from evenodds.labels import canonical
+from evenodds.models.naive_bayes import Model
+from evenodds.schema import Coded, DataError, did_you_mean
+from evenodds.show import Frame
+
+LEVEL = 0.95
+
+
+class Tables(Mapping[str, Frame]):
+    """For each column, what was learnt of it in each class, with 95 % credible intervals."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.model.schema.features)
+
+    def __len__(self) -> int:
+        return len(self.model.schema.features)
+
+    def __getitem__(self, name: str) -> Frame:
+        if name not in self.model.schema.features:
+            raise KeyError(did_you_mean(name, self.model.schema.features))
+        return Frame(list(_table_rows(self.model, name)), f"p({name} | {self.model.schema.target})")
+
+    def __repr__(self) -> str:
+        return "\n\n".join(repr(table) for table in self.values())
+
+
+def _table_rows(model: Model, name: str) -> Iterator[dict[str, Any]]:
+    column, tally = model.schema.features[name], model.column_tally(name)
+    family, target, classes = column.family, model.schema.target, model.classes.tolist()
+    if not tally.columns or name not in model.distributions:
+        return
+    posterior = family.posterior(tally, model.column_prior(name), column)  # type: ignore[union-attr]
+    estimate: Any = model.distributions[name]
+    if isinstance(estimate, (Categorical, Binned)):
+        low, high = posterior.interval(LEVEL)
+        names = _value_names(estimate)
+        for c, label in enumerate(classes):
+            for v in sorted(range(len(names)), key=names.__getitem__) if isinstance(estimate, Categorical) else range(
+                len(names)
+            ):
+                yield {target: label, name: names[v], "p": estimate.shares[v, c], "low": low[v, c], "high": high[v, c]}
+    elif isinstance(estimate, Bernoulli):
+        low, high = posterior.interval(LEVEL)
+        for c, label in enumerate(classes):
+            yield {target: label, name: 1, "p": estimate.p[c], "low": low[c], "high": high[c]}
+    elif family is LogGaussian:
+        low, high = posterior.interval(LEVEL)
+        for c, label in enumerate(classes):
+            median = float(np.exp(estimate.log.mean[c]))
+            row = {target: label, "zero": estimate.zero[c], "median": median, "low": low[c], "high": high[c]}
+            yield row
+    else:
+        low, high = posterior.interval(LEVEL)
+        for c, label in enumerate(classes):
+            row = {target: label, "mean": np.broadcast_to(estimate.mean, len(classes))[c], "low": low[c], "high": high[c]}
+            yield row | ({"sd": float(np.sqrt(estimate.variance[c]))} if family is Gaussian else {})
+
+
+def _value_names(distribution: Categorical | Binned) -> list[str]:
+    if isinstance(distribution, Categorical):
+        return distribution.labels.texts()
+    edges = [f"{edge:.4g}" for edge in distribution.edges]
+    names = [f"{a} to {b}" for a, b in zip(edges[:-1], edges[1:])]
+    if distribution.lump >= 0:
+        names[distribution.lump] = edges[distribution.lump]
+    return names
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear discriminant: one row of weights per class, or a single one for the second of two classes."""
+
+    weights: Floats
+    constants: Floats
+    names: list[str]
+
+
+def coefficients(model: Model) -> Linear:
+    """log p(c | x) as constants + weights · x, where every column is linear in x.
+
+    Bernoulli, one-hot categories, Poisson and pooled-variance Gaussians are, under a plug-in estimate.
+    """
+    constants = model.log_prior.copy()
+    weights: list[Floats] = []
+    names: list[str] = []
+    with np.errstate(divide="ignore"):
+        for name, column in model.schema.features.items():
+            dist: Any = model.distributions.get(name)
+            if dist is None:
+                continue
+            if isinstance(dist, Bernoulli):
+                weights.append(np.log(dist.p) - np.log1p(-dist.p))
+                constants = constants + np.log1p(-dist.p)
+                names.append(name)
+            elif isinstance(dist, Categorical):
+                weights.extend(np.log(dist.shares))
+                names.extend(f"{name}={text}" for text in dist.labels.texts())
+            elif isinstance(dist, Poisson):
+                weights.append(np.log(dist.rate))
+                constants = constants - dist.rate
+                names.append(name)
+            elif isinstance(dist, Gaussian) and column.variance != "per_class":
+                weights.append(dist.mean / dist.variance)
+                constants = constants - dist.mean**2 / (2 * dist.variance)
+                names.append(name)
+            else:
+                raise AttributeError(_not_linear(name, column.family.__name__, type(dist).__name__))  # type: ignore[union-attr]
+    matrix = np.array(weights).reshape(len(names), len(model.classes)).T
+    if len(model.classes) == 2:
+        matrix, constants = matrix[1:] - matrix[:1], constants[1:] - constants[:1]
+    return Linear(matrix, constants, names)
+
+
+def _not_linear(name: str, family: str, estimate: str) -> str:
+    cure = {
+        "Gaussian": "Column(Gaussian, variance='pooled') and estimate='mean' are linear",
+        "Poisson": "estimate='mean' is linear",
+    }.get(family, "Bernoulli, Categorical, Poisson and pooled-variance Gaussian columns are linear")
+    return f"the model is not linear: column {name!r} is {family} (estimated as {estimate}); {cure}"
+
+
+def n_parameters(model: Model) -> dict[str, int | None]:
+    """How many free numbers the model has, and how many the full joint of the same columns would have.
+
+    The joint is counted where every column has a finite number of values, otherwise it is None.
+    """
+    k = len(model.classes)
+    naive, joint = k - 1, k
+    finite = True
+    for name, column in model.schema.features.items():
+        tally = model.column_tally(name)
+        table = column.family.table(tally, column) if tally.columns else None  # type: ignore[union-attr]
+        if table is not None:
+            naive += k * (len(table) - 1)
+            joint *= len(table)
+            continue
+        finite = False
+        if column.family is Poisson:
+            naive += k
+        else:
+            spreads = {"per_class": k, "pooled": 1}.get(str(column.variance), 0)
+            naive += k + spreads + (k if column.family is LogGaussian else 0)
+    return {"naive": naive, "joint": joint - 1 if finite else None}
+
+
+def sample(model: Model, size: int, given: Any = None, random_state: Seed = None) -> pa.Table:
+    """Rows drawn from the model: a class first (or the given one), then each column of that class."""
+    rng = generator(random_state)
+    if given is None:
+        drawn = rng.choice(len(model.classes), size, p=np.exp(model.log_prior))
+    else:
+        known = [canonical(label) for label in model.classes]
+        if canonical(given) not in known:
+            raise DataError(f"no class {given!r}; the classes are {', '.join(map(repr, model.classes.tolist()))}")
+        drawn = np.full(size, known.index(canonical(given)))
+    columns: dict[str, Any] = {}
+    for name in model.schema.features:
+        if name not in model.distributions:
+            continue
+        values: Any = None
+        for c in range(len(model.classes)):
+            mine = np.flatnonzero(drawn == c)
+            part = model.distributions[name].at(c).sample(len(mine), rng)
+            values = np.empty(size, dtype=part.dtype) if values is None else values
+            values[mine] = part
+        columns[name] = pa.array(values)
+    return pa.table({**columns, model.schema.target: pa.array(model.classes[drawn].tolist())})
+
+
+def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
+    """Pairs of columns by their mutual information given the class, in nats; numbers are cut into their bins.
+
+    `excess` is the information beyond what independent columns would show by chance: (a-1)(b-1) / 2n per class.
+    `p_value` is that of the likelihood-ratio test, 2n · information against a chi-squared.
+    """
+    from scipy.special import chdtrc
+
+    classes = target.place[target.codes]
+    coded = {name: _discrete(model, rows, name) for name in model.schema.features}
+    k = len(target.labels)
+    found = []
+    names = list(coded)
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            (x, n_x), (z, n_z) = coded[a], coded[b]
+            both = (x >= 0) & (z >= 0)
+            at = (classes[both] * n_x + x[both]) * n_z + z[both]
+            table = np.bincount(at, minlength=k * n_x * n_z).reshape(k, n_x, n_z).astype(float)
+            n = table.sum()
+            if n == 0:
+                continue
+            row, column, whole = table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))
+            expected = row[:, :, None] * column[:, None, :] / np.where(whole > 0, whole, 1.0)[:, None, None]
+            ratio = np.where(table > 0, table, 1.0) / np.where(table > 0, expected, 1.0)
+            information = float((table * np.log(ratio)).sum() / n)
+            degrees = float((np.maximum((row > 0).sum(axis=1) - 1, 0) * np.maximum((column > 0).sum(axis=1) - 1, 0)).sum())
+            found.append(
+                {
+                    "a": a,
+                    "b": b,
+                    "information": information,
+                    "excess": max(information - degrees / (2 * n), 0.0),
+                    "p_value": float(chdtrc(degrees, 2 * n * information)) if degrees else 1.0,
+                    "rows": int(n),
+                }
+            )
+    found.sort(key=lambda pair: (-float(pair["excess"]), -float(pair["information"])))  # type: ignore[arg-type]
+    return Frame(found[:most], f"most dependent given {model.schema.target}")
+
+
+def _discrete(model: Model, rows: Table, name: str) -> tuple[Any, int]:
+    """A column as codes: its categories, its outcomes, or its numbers cut into bins of equal mass."""
+    read = cells(rows, name, model.schema.features[name])
+    if isinstance(read, Coded):
+        codes = np.append(read.place, -1)[read.codes]
+        return codes, max(len(read.labels), 1)
+    known = read[~np.isnan(read)]
+    cuts = np.unique(np.quantile(known, np.arange(1, 8) / 8)) if len(known) else np.zeros(0)
+    cuts = cuts[cuts > known.min()] if len(known) else cuts
+    return np.where(np.isnan(read), -1, np.searchsorted(cuts, read, side="right")), len(cuts) + 1

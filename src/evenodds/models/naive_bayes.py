@@ -1,0 +1,401 @@
+"""Naive Bayes as a value: a schema, a tally and settings.
+
+    log p(c, x) = log p(c) + Σ_j log p(x_j | c)
+
+Everything the model knows is in the tally, so models add, subtract and fade; priors and estimates are formed from it
+when they are needed, and settings can be changed without another pass over the data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import table as as_table
+from evenodds.data.sum import CLASSES, cells, sum_table
+from evenodds.families import Categorical, Dirichlet, Distribution, Estimate, Family
+from evenodds.families.base import Floats, check_weights, look_up
+from evenodds.families.smoothing import PriorKind, auto_smoothing
+from evenodds.labels import Labels, canonical
+from evenodds.schema import Coded, Column, DataError, Schema, codes
+from evenodds.tally import Leaf, Tally
+
+BLOCK = 1 << 14  # rows scored at once: what the cache holds
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a tally is turned into probabilities; none of it needs another pass over the data.
+
+    estimate      "predictive", "mean", "map" or "mle" of each column's parameters
+    smoothing     how many pseudo-rows the prior is worth, or "auto": chosen per column by leave-one-out
+    prior         "pooled": pseudo-rows of all classes together; "flat": `smoothing` pseudo-counts a value
+    class_prior   "estimated" from the rows, "uniform", probabilities by class, or a Dirichlet to smooth with
+    class_weight  a factor by class, or "balanced"
+    unseen        a value never seen in any class: "ignore" (no evidence), or "prior" (its smoothing mass)
+    """
+
+    estimate: Estimate = "predictive"
+    smoothing: float | Literal["auto"] = 2.0
+    prior: PriorKind = "pooled"
+    class_prior: Any = "estimated"
+    class_weight: Any = None
+    unseen: Literal["ignore", "prior"] = "ignore"
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("estimate", ("predictive", "mean", "map", "mle")),
+            ("prior", ("pooled", "flat")),
+            ("unseen", ("ignore", "prior")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
+        number = isinstance(self.smoothing, (int, float, np.number)) and not isinstance(self.smoothing, bool)
+        if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
+            raise ValueError(f"smoothing={self.smoothing!r}: expected a number of pseudo-rows, 0 or more, or 'auto'")
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A naive Bayes model: immutable, safe to share between threads, and a sum."""
+
+    schema: Schema
+    tally: Tally
+    settings: Settings = dataclasses.field(default_factory=Settings)
+
+    # -- a model is a sum --------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Model) -> Model:
+        if not isinstance(other, Model):
+            return NotImplemented
+        self.schema.check(other.schema)
+        return self._with(self.tally + other.tally)
+
+    def __radd__(self, other: object) -> Model:  # sum() starts from 0
+        return self if other == 0 else NotImplemented
+
+    def __sub__(self, other: Model) -> Model:
+        if not isinstance(other, Model):
+            return NotImplemented
+        self.schema.check(other.schema)
+        rest = self.tally - other.tally
+        counts = rest.counts if rest.counts.ndim == 1 else rest.counts[0]
+        if np.any(counts < 0):
+            raise DataError(f"cannot forget what was never learnt: {_negative(rest)}")
+        return self._with(rest)
+
+    def fade(self, factor: float) -> Model:
+        """All evidence so far, worth `factor` times as much: 0.5 halves it."""
+        if not 0 <= factor < np.inf:
+            raise ValueError(f"fade({factor}): expected a factor of 0 or more")
+        return self._with((self.tally * factor).trimmed())
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Model)
+            and self.schema == other.schema
+            and self.settings == other.settings
+            and self.tally == other.tally
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _with(self, tally: Tally) -> Model:
+        return Model(self.schema, tally, self.settings)
+
+    def learn(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Model:
+        """The model that has seen these rows too."""
+        return self._with(self.tally + self.count(x, y, weights, threads))
+
+    def forget(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Model:
+        """The model that has never seen these rows."""
+        return self - self._with(self.count(x, y, weights, threads))
+
+    def count(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Tally:
+        """The tally of some rows under this model's schema."""
+        rows = as_table(x)
+        target = codes(y) if not isinstance(y, Coded) else y
+        if len(target.codes) != rows.rows:
+            raise DataError(f"{len(target.codes)} target values for {rows.rows} rows: expected one for each")
+        return sum_table(rows, self.schema, target, check_weights(weights, rows.rows), threads)
+
+    def set(self, **settings: Any) -> Model:
+        """The same tally under other settings; no pass over the data."""
+        return Model(self.schema, self.tally, dataclasses.replace(self.settings, **settings))
+
+    # -- what it has learnt ------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> float:
+        """How many rows it has seen, by weight."""
+        total = self.class_counts.sum()
+        return int(total) if float(total).is_integer() else float(total)
+
+    @functools.cached_property
+    def _order(self) -> Any:
+        values = self.schema.values(self._labels.texts())
+        return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.intp)
+
+    @property
+    def _labels(self) -> Labels:
+        groups = self.tally.groups
+        return groups if isinstance(groups, Labels) else Labels.of([])
+
+    @functools.cached_property
+    def classes(self) -> Any:
+        """The classes, in the order of their values."""
+        values = self.schema.values(self._labels.texts())
+        ordered = [values[i] for i in self._order]
+        return np.array(ordered) if ordered else np.array([], dtype=object)
+
+    @functools.cached_property
+    def class_counts(self) -> Floats:
+        """Rows of each class, in the order of `classes`."""
+        if not self.tally.columns:
+            return np.zeros(0)
+        counts: Floats = self.tally[self.schema.target, CLASSES][0].astype(float)[self._order]
+        return counts
+
+    @functools.cached_property
+    def _weighted(self) -> Tally:
+        """The tally with the classes weighted and in the order of `classes`, as a fixed axis."""
+        weight = self.settings.class_weight
+        tally = self.tally
+        if weight is not None:
+            counts = tally[self.schema.target, CLASSES][0].astype(float)
+            texts = self._labels.texts()
+            if isinstance(weight, str):
+                if weight != "balanced":
+                    raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
+                factors = counts.sum() / (len(counts) * counts)
+            else:
+                given = {canonical(label): float(factor) for label, factor in dict(weight).items()}
+                factors = np.array([given.get(text, 1.0) for text in texts])
+            tally = tally * factors
+        leaves = {}
+        for name in tally.layout.specs:
+            axis, numbers, is_sum = tally.leaf(name)
+            leaves[name] = Leaf(axis, numbers[..., self._order], is_sum)
+        from evenodds.labels import Fixed
+
+        return Tally.of(Fixed(len(self._order)), leaves)
+
+    @functools.cached_property
+    def log_prior(self) -> Floats:
+        """log p(c) of each class."""
+        counts = self._weighted[self.schema.target, CLASSES][0].astype(float)
+        prior = self.settings.class_prior
+        if isinstance(prior, str) and prior == "estimated":
+            shares = counts / counts.sum()
+        elif isinstance(prior, str) and prior == "uniform":
+            shares = np.full(len(counts), 1 / len(counts))
+        elif isinstance(prior, Dirichlet):
+            shares = np.asarray((prior + self._class_tally(counts)).mean)
+        else:
+            shares = self._given_prior(prior)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(shares))
+
+    def _class_tally(self, counts: Floats) -> Tally:
+        from evenodds.labels import Fixed
+
+        whole = np.stack([counts, np.zeros_like(counts)])[..., None]
+        return Tally.of(Fixed(1), {("class", "labels"): Leaf(Fixed(len(counts)), whole)})
+
+    def _given_prior(self, prior: Any) -> Floats:
+        if isinstance(prior, str):
+            raise ValueError(f"class_prior={prior!r}: expected 'estimated', 'uniform', or probabilities by class")
+        if isinstance(prior, Mapping):
+            given = {canonical(label): float(p) for label, p in prior.items()}
+            missing = [label for label in self.classes if canonical(label) not in given]
+            if missing:
+                raise ValueError(f"class_prior has no probability for class {missing[0]!r}")
+            shares = np.array([given[canonical(label)] for label in self.classes])
+        else:
+            shares = np.asarray(prior, float)
+        if shares.shape != self.classes.shape:
+            raise ValueError(f"class_prior has {len(shares)} probabilities for {len(self.classes)} classes")
+        if np.any(shares < 0) or not np.isclose(shares.sum(), 1.0):
+            raise ValueError(f"class_prior adds up to {shares.sum():g}: expected probabilities that add up to 1")
+        return shares
+
+    def column_tally(self, name: str) -> Tally:
+        """One column's tally, per class in the order of `classes` (and weighted, if classes are)."""
+        return self._weighted.column(name)
+
+    def column_prior(self, name: str) -> Any:
+        """The prior of a column's parameters: its own, or formed from the pooled data."""
+        column = self.schema.features[name]
+        if column.prior is not None:
+            return column.prior
+        family = _family(column)
+        tally, strength = self.column_tally(name), self.smoothing(name)
+        if self.settings.prior == "flat":
+            return family.flat_prior(strength)
+        return family.pooled_prior(tally, strength, column)
+
+    def smoothing(self, name: str) -> float:
+        """How many pseudo-rows a column's prior is worth."""
+        column = self.schema.features[name]
+        wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
+        if wanted != "auto":
+            return float(wanted)
+        return auto_smoothing(_family(column), self.column_tally(name), self.settings.prior, column)
+
+    @functools.cached_property
+    def distributions(self) -> dict[str, Distribution]:
+        """p(x_j | c) of every column that can tell classes apart, batched over the classes."""
+        found = {}
+        for name, column in self.schema.features.items():
+            family, tally = _family(column), self.column_tally(name)
+            if not tally.columns or not family.informative(tally):
+                continue
+            try:
+                if self.settings.estimate == "mle":
+                    found[name] = family.estimate(_filled(tally), "mle", None, column)
+                else:
+                    found[name] = family.estimate(tally, self.settings.estimate, self.column_prior(name), column)
+            except ValueError as error:
+                raise DataError(f"column {name!r}: {error}; or use prior='pooled'") from None
+        return found
+
+    # -- what it says of rows ----------------------------------------------------------------------------------------
+
+    def log_joint(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(c, x) of each row and class, up to what no class changes."""
+        rows = as_table(x)
+        if not len(self.classes):
+            raise DataError("the model has seen no rows yet")
+        out = np.empty((rows.rows, len(self.classes)))
+        self.distributions  # noqa: B018  estimated once, before the threads start
+        size = min(BLOCK, rows.shard_size)
+
+        def work(start: int) -> None:
+            stop = min(start + size, rows.rows)
+            out[start:stop] = self._score(rows.slice(start, stop), start)
+
+        in_order(work, range(0, rows.rows, size), threads)
+        return out
+
+    def _score(self, rows: Table, start: int = 0) -> Floats:
+        total = np.repeat(self.log_prior[:, None], rows.rows, axis=1)
+        for name in self.distributions:
+            total += self.evidence(name, rows, start).T
+        return total.T
+
+    def evidence(self, name: str, rows: Table, start: int = 0) -> Floats:
+        """log p(x_j | c) of one column's cells (rows, classes); 0 for a missing, unseen or impossible cell."""
+        column, distribution = self.schema.features[name], self.distributions[name]
+        x = cells(rows, name, column)
+        if isinstance(distribution, Categorical):
+            return self._category_evidence(name, distribution, x)
+        log_p = distribution.log_prob(x)
+        missing = np.isnan(x)
+        if missing.any():
+            log_p[missing] = 0.0
+        if not np.isfinite(log_p.min(initial=0.0)):
+            if np.isinf(x).any():
+                raise DataError(f"column {name!r} is infinite in row {start + int(np.flatnonzero(np.isinf(x))[0])}")
+            log_p[np.isneginf(log_p.max(axis=1))] = 0.0  # impossible in every class: no evidence
+        return log_p
+
+    def _category_evidence(self, name: str, distribution: Categorical, x: Coded) -> Floats:
+        table = self._log_tables[name]
+        place = distribution.labels.find(x.labels.keys)
+        rows = np.append(np.where(place < 0, len(table) - 2, place)[x.place], len(table) - 1)
+        rows = np.where(np.append(x.place, 0) < 0, len(table) - 1, rows)
+        return look_up(table[rows], x.codes)
+
+    @functools.cached_property
+    def _log_tables(self) -> dict[str, Floats]:
+        """log p(value | class) of each categorical column, with a row for the unseen and one for the missing."""
+        tables = {}
+        for name, distribution in self.distributions.items():
+            if isinstance(distribution, Categorical):
+                with np.errstate(divide="ignore"):
+                    table = np.log(distribution.shares)
+                table[np.isneginf(table.max(axis=1))] = 0.0
+                extra = np.zeros((2, table.shape[1]))
+                if self.settings.unseen == "prior":
+                    extra[0] = self._unseen(name, len(table))
+                tables[name] = np.concatenate([table, extra])
+        return tables
+
+    def _unseen(self, name: str, values: int) -> Floats:
+        """log of the smoothing mass of a value that no class has seen: λ/(λV + n_c), or λ/(N + 1) of λ + n_c."""
+        counts = Categorical.table(self.column_tally(name))
+        n, strength = counts.sum(axis=0), self.smoothing(name)
+        if strength == 0 or self.settings.estimate == "mle":
+            return np.zeros(len(n))
+        if self.settings.prior == "flat":
+            return np.asarray(np.log(strength) - np.log(strength * values + n))
+        return np.asarray(np.log(strength / (n.sum() + 1)) - np.log(strength + n))
+
+    def log_proba(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(c | x) of each row and class."""
+        return normalise(self.log_joint(x, threads), self.log_prior)
+
+    def log_density(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(x) of each row: Σ over classes of p(c) p(x | c)."""
+        joint = self.log_joint(x, threads)
+        top = joint.max(axis=1)
+        safe = np.where(np.isfinite(top), top, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
+
+
+def normalise(joint: Floats, log_prior: Floats) -> Floats:
+    """joint - logsumexp(joint), in place; a row that is impossible in every class is left with the class prior."""
+    top = joint.max(axis=1, keepdims=True)
+    impossible = np.isneginf(top[:, 0])
+    if impossible.any():
+        import warnings
+
+        joint[impossible] = log_prior
+        top[impossible] = log_prior.max()
+        warnings.warn(
+            f"{int(impossible.sum())} rows are impossible in every class (a probability of 0 was estimated): "
+            "they get the class prior; smoothing above 0 avoids this",
+            UserWarning,
+            stacklevel=3,
+        )
+    joint -= top
+    joint -= np.log(np.exp(joint).sum(axis=1, keepdims=True))
+    return joint
+
+
+def _family(column: Column) -> type[Family]:
+    assert column.family is not None
+    return column.family
+
+
+def _filled(tally: Tally) -> Tally:
+    """The tally with every class that has no values of its own given all classes' values: it can say nothing new."""
+    counts = [tally[name].sum(axis=0) for name, spec in tally.layout.specs.items() if not spec.is_sum]
+    empty = np.flatnonzero(counts[0] == 0)
+    if not len(empty) or not np.any(counts[0] > 0):
+        return tally
+    pooled, leaves = tally.pooled(), {}
+    for name in tally.layout.specs:
+        axis, numbers, is_sum = tally.leaf(name)
+        numbers = numbers.copy()
+        numbers[..., empty] = pooled.leaf(name).numbers
+        leaves[name] = Leaf(axis, numbers, is_sum)
+    return Tally.of(tally.groups, leaves)
+
+
+def _negative(tally: Tally) -> str:
+    for name, spec in tally.layout.specs.items():
+        if not spec.is_sum and np.any(tally[name] < 0):
+            row, group = np.argwhere(tally[name] < 0)[0]
+            groups = tally.groups
+            where = f" of class {groups.text(int(group))!r}" if isinstance(groups, Labels) else ""
+            value = f" {spec.axis.text(int(row))!r}" if isinstance(spec.axis, Labels) else ""
+            return f"column {name[0]!r} would have {tally[name][row, group]:g} rows{value}{where}"
+    return "a count would be negative"

@@ -1,0 +1,69 @@
+"""Small tables that people read: a few named columns, printed in line, and as HTML in a notebook."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+
+class Frame:
+    """Rows of named values.
+
+    >>> Frame([{"side": "heads", "p": 0.75}, {"side": "tails", "p": 0.25}])
+    side        p
+    heads  0.7500
+    tails  0.2500
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
+        self.rows = [dict(row) for row in rows]
+        self.title = title
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names, in order of appearance."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, at: int | str) -> Any:
+        """A row by its number, or a column's values by its name."""
+        return self.rows[at] if isinstance(at, int) else [row.get(at) for row in self.rows]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries; `pandas.DataFrame(frame.to_dicts())` makes a data frame of them."""
+        return [dict(row) for row in self.rows]
+
+    def _texts(self) -> tuple[list[list[str]], list[bool]]:
+        names = self.names
+        numeric = [all(isinstance(v, (int, float)) or v is None for v in self[name]) for name in names]
+        return [names, *([cell(row.get(name)) for name in names] for row in self.rows)], numeric
+
+    def __repr__(self) -> str:
+        texts, numeric = self._texts()
+        widths = [max(len(line[j]) for line in texts) for j in range(len(numeric))]
+        lines = [
+            "  ".join(t.rjust(w) if right else t.ljust(w) for t, w, right in zip(line, widths, numeric)).rstrip()
+            for line in texts
+        ]
+        return "\n".join(([self.title] if self.title else []) + lines)
+
+    def _repr_html_(self) -> str:
+        texts, _ = self._texts()
+        head, *body = ["".join(f"<td>{html.escape(t)}</td>" for t in line) for line in texts]
+        rows = "".join(f"<tr>{line}</tr>" for line in body)
+        return f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{head}</tr></thead>{rows}</table>"
+
+
+def cell(value: Any) -> str:
+    """A value as a table shows it: four decimals or four digits, whichever says more."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

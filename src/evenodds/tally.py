@@ -1,0 +1,352 @@
+"""The vector that adds: everything a model needs to know about some rows.
+
+A tally's *leaves* are numbers on an axis, per group: the counts of a column's categories per class, the sums of a
+column per class. They are keyed by (column, leaf) and all share one group axis. A leaf holds *counts* (integers while
+the weights are) or *sums* (double-doubles); all counts lie end to end in one vector, all sums in another, and the
+layout says where. So adding two tallies is adding two vectors, once their layouts agree; where they differ, labels
+are aligned first. No leaf has a merge rule of its own.
+
+>>> monday = Tally.of(Fixed(1), {("coin", "sides"): Leaf(Fixed(2), np.array([[1], [2]]))})
+>>> tuesday = Tally.of(Fixed(1), {("coin", "sides"): Leaf(Fixed(2), np.array([[3], [0]]))})
+>>> (monday + tuesday)["coin", "sides"].ravel()
+array([4, 2])
+>>> monday + tuesday - tuesday == monday
+True
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds import double_double as dd
+from evenodds.labels import Fixed, Grid, Ints, Labels
+
+Name = tuple[str, str]
+Numbers = NDArray[Any]  # int64, or float64 with a leading axis of 2: double-doubles
+AXES: dict[str, type[Grid]] = {axis.kind: axis for axis in (Fixed, Grid, Labels)}
+
+
+class Leaf(NamedTuple):
+    """Numbers on an axis: shape (axis, groups) for integer counts, (2, axis, groups) for double-doubles."""
+
+    axis: Grid
+    numbers: Numbers
+    is_sum: bool = False
+
+
+class Spec(NamedTuple):
+    """Where one leaf lies: in the counts or the sums, from `start`, len(axis) × groups numbers."""
+
+    axis: Grid
+    is_sum: bool
+    start: int
+    stop: int
+
+
+class Layout:
+    """Which leaf stands where in the two vectors."""
+
+    def __init__(self, groups: Grid, axes: Mapping[Name, tuple[Grid, bool]]) -> None:
+        self.groups = groups
+        self.specs: dict[Name, Spec] = {}
+        sizes = [0, 0]
+        for name in sorted(axes):
+            axis, is_sum = axes[name]
+            start = sizes[is_sum]
+            sizes[is_sum] += len(axis) * len(groups)
+            self.specs[name] = Spec(axis, is_sum, start, sizes[is_sum])
+        self.n_counts, self.n_sums = sizes
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Layout)
+            and self.groups == other.groups
+            and self.specs.keys() == other.specs.keys()
+            and all(spec.axis == other.specs[name].axis for name, spec in self.specs.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def merge(self, other: Layout) -> Layout:
+        """The layout that has room for both."""
+        if self == other:
+            return self
+        axes = {name: (spec.axis, spec.is_sum) for name, spec in self.specs.items()}
+        for name, spec in other.specs.items():
+            if name in axes:
+                mine, is_sum = axes[name]
+                if is_sum != spec.is_sum or (isinstance(mine, Fixed) and mine != spec.axis):
+                    raise ValueError(f"tallies of column {name[0]!r} differ in their {name[1]!r}: they cannot be added")
+                axes[name] = (mine.merge(spec.axis)[0], is_sum)
+            else:
+                axes[name] = (spec.axis, spec.is_sum)
+        if isinstance(self.groups, Fixed) and len(self.groups) and isinstance(other.groups, Fixed) and len(other.groups):
+            if self.groups != other.groups:
+                raise ValueError(f"tallies of {len(self.groups)} and {len(other.groups)} groups cannot be added")
+        return Layout(self.groups.merge(other.groups)[0], axes)
+
+
+class Tally:
+    """An immutable vector of counts and sums: `+`, `-`, scaling by a number, and reading a leaf."""
+
+    __slots__ = ("counts", "layout", "sums")
+
+    def __init__(self, layout: Layout, counts: Numbers, sums: Numbers) -> None:
+        self.layout, self.counts, self.sums = layout, counts, sums
+
+    @classmethod
+    def of(cls, groups: Grid, leaves: Mapping[Name, Leaf]) -> Tally:
+        """The tally made of these leaves."""
+        layout = Layout(groups, {name: (leaf.axis, leaf.is_sum) for name, leaf in leaves.items()})
+        whole = all(leaf.is_sum or leaf.numbers.dtype.kind == "i" for leaf in leaves.values())
+        counts = np.zeros(layout.n_counts, np.int64) if whole else np.zeros((2, layout.n_counts))
+        sums = np.zeros((2, layout.n_sums))
+        for name, (_, is_sum, start, stop) in layout.specs.items():
+            numbers, vector = leaves[name].numbers, sums if is_sum else counts
+            vector[..., start:stop] = _like(numbers, vector).reshape(*vector.shape[:-1], stop - start)
+        return cls(layout, counts, sums)
+
+    @classmethod
+    def nothing(cls) -> Tally:
+        """The tally of no rows at all."""
+        return cls.of(Fixed(0), {})
+
+    @property
+    def groups(self) -> Grid:
+        """The group axis: the classes, the parents' values, the arms."""
+        return self.layout.groups
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that have leaves."""
+        return tuple(dict.fromkeys(column for column, _ in self.layout.specs))
+
+    def leaf(self, name: Name) -> Leaf:
+        """One leaf with its axis."""
+        spec = self.layout.specs[name]
+        vector = self.sums if spec.is_sum else self.counts
+        shape = (*vector.shape[:-1], len(spec.axis), len(self.groups))
+        return Leaf(spec.axis, vector[..., spec.start : spec.stop].reshape(shape), spec.is_sum)
+
+    def __getitem__(self, name: Name) -> Numbers:
+        """The numbers of one leaf, as (axis, groups): integers, or the nearest doubles."""
+        numbers = self.leaf(name).numbers
+        return numbers if numbers.dtype.kind == "i" else dd.value(numbers)
+
+    def column(self, column: str) -> Tally:
+        """The part of the tally that is about one column."""
+        names = [name for name in self.layout.specs if name[0] == column]
+        return Tally.of(self.groups, {name: self.leaf(name) for name in names})
+
+    def rename(self, column: str) -> Tally:
+        """The same leaves under another column's name; for the tally of a single column."""
+        return Tally.of(self.groups, {(column, leaf): self.leaf((old, leaf)) for old, leaf in self.layout.specs})
+
+    def grouped(self, groups: Grid, places: Ints) -> Tally:
+        """The same leaves with group i of this tally standing at places[i] of another group axis."""
+        return _spread(self, Layout(groups, {n: (s.axis, s.is_sum) for n, s in self.layout.specs.items()}), places)
+
+    def pooled(self) -> Tally:
+        """All groups added into one."""
+        leaves = {}
+        for name in self.layout.specs:
+            axis, numbers, is_sum = self.leaf(name)
+            if numbers.dtype.kind == "i":
+                leaves[name] = Leaf(axis, numbers.sum(axis=-1, keepdims=True), is_sum)
+            else:
+                parts = (numbers[..., g : g + 1] for g in range(numbers.shape[-1]))
+                leaves[name] = Leaf(axis, functools.reduce(dd.add, parts, np.zeros((2, len(axis), 1))), is_sum)
+        return Tally.of(Fixed(1), leaves)
+
+    def __add__(self, other: Tally) -> Tally:
+        return self._plus(other, 1)
+
+    def __radd__(self, other: object) -> Tally:  # sum() starts from 0
+        return self if other == 0 else NotImplemented
+
+    def __sub__(self, other: Tally) -> Tally:
+        return self._plus(other, -1).trimmed()
+
+    def _plus(self, other: Tally, sign: int) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        layout = self.layout.merge(other.layout)
+        a, b = self._aligned(layout), other._aligned(layout)
+        return Tally(layout, _add(a.counts, b.counts, sign), _add(a.sums, b.sums, sign))
+
+    def __mul__(self, factor: float | NDArray[np.float64]) -> Tally:
+        """Every number times the factor; or each group's numbers times its own."""
+        factors = np.broadcast_to(np.asarray(factor), (len(self.groups),))
+        if np.all(factors == np.floor(factors)):
+            factors = factors.astype(np.int64)
+        return Tally.of(
+            self.groups,
+            {
+                name: Leaf(leaf.axis, _scale(leaf.numbers, factors), leaf.is_sum)
+                for name in self.layout.specs
+                for leaf in (self.leaf(name),)
+            },
+        )
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Tally:
+        return Tally(self.layout, -self.counts, -self.sums)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        layout = self.layout.merge(other.layout)
+        a, b = self._aligned(layout), other._aligned(layout)
+        return _equal(a.counts, b.counts) and _equal(a.sums, b.sums)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{column}.{leaf}[{len(spec.axis)}]" for (column, leaf), spec in self.layout.specs.items())
+        return f"Tally({len(self.groups)} groups: {parts})"
+
+    def _aligned(self, layout: Layout) -> Tally:
+        if layout is self.layout or layout == self.layout:
+            return self
+        return _spread(self, layout, self.groups.merge(layout.groups)[1])
+
+    def trimmed(self) -> Tally:
+        """Without the labels and groups that count zero; what remains of their sums goes with them."""
+        if self.counts.size and (self.counts if self.counts.ndim == 1 else self.counts[0]).all():
+            return self
+        alive = np.zeros(len(self.groups), bool)
+        for name, spec in self.layout.specs.items():
+            if not spec.is_sum:
+                alive |= self[name].any(axis=0)
+        groups = np.flatnonzero(alive)
+        leaves = {}
+        for name in self.layout.specs:
+            axis, numbers, is_sum = self.leaf(name)
+            numbers = numbers[..., groups]
+            if not isinstance(axis, Fixed):
+                rows = np.flatnonzero(numbers.reshape(-1, *numbers.shape[-2:]).any(axis=(0, 2)))
+                axis, numbers = axis.take(rows), numbers[..., rows, :]
+            leaves[name] = Leaf(axis, numbers, is_sum)
+        kept = self.groups if len(groups) == len(self.groups) else self.groups.take(groups)
+        return Tally.of(kept, leaves)
+
+    @staticmethod
+    def total(tallies: Iterable[Tally]) -> Tally:
+        """The sum of many, in their order, with one alignment and no copies in between."""
+        many = list(tallies)
+        if len(many) < 2:
+            return many[0] if many else Tally.nothing()
+        layout = functools.reduce(Layout.merge, (t.layout for t in many))
+        aligned = [t._aligned(layout) for t in many]
+        if all(t.counts.dtype.kind == "i" for t in aligned):
+            counts = np.zeros(layout.n_counts, np.int64)
+            for t in aligned:
+                counts += t.counts
+        else:
+            counts = functools.reduce(_add, (t.counts for t in aligned))
+        return Tally(layout, counts, functools.reduce(_add, (t.sums for t in aligned)))
+
+    def to_bytes(self) -> bytes:
+        """One safe run of bytes: arrays and a small JSON header (safetensors layout)."""
+        from safetensors.numpy import save
+
+        arrays, header = self.arrays()
+        return bytes(save(arrays, {"evenodds": json.dumps(header, sort_keys=True)}))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Tally:
+        """The tally that `to_bytes` wrote."""
+        from safetensors.numpy import load
+
+        arrays = load(data)
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["evenodds"])
+        return cls.from_arrays(arrays, header)
+
+    def arrays(self) -> tuple[dict[str, Numbers], dict[str, Any]]:
+        """The arrays of the tally by name, and the header that says what they are."""
+        arrays: dict[str, Numbers] = {"counts": self.counts, "sums": self.sums}
+        arrays |= {f"groups.{part}": array for part, array in self.groups.arrays().items()}
+        leaves = []
+        for i, ((column, leaf), spec) in enumerate(self.layout.specs.items()):
+            arrays |= {f"axis{i}.{part}": array for part, array in spec.axis.arrays().items()}
+            leaves.append({"column": column, "leaf": leaf, "axis": spec.axis.kind, "sum": spec.is_sum})
+        return arrays, {"groups": self.groups.kind, "leaves": leaves}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Numbers], header: Mapping[str, Any]) -> Tally:
+        """The tally of these arrays; whatever does not fit together is refused."""
+        axes = {}
+        for i, leaf in enumerate(header["leaves"]):
+            axes[leaf["column"], leaf["leaf"]] = (_axis(leaf["axis"], f"axis{i}", arrays), bool(leaf["sum"]))
+        layout = Layout(_axis(header["groups"], "groups", arrays), axes)
+        counts, sums = arrays["counts"], arrays["sums"]
+        if counts.shape not in {(layout.n_counts,), (2, layout.n_counts)} or sums.shape != (2, layout.n_sums):
+            raise ValueError("not a tally: its numbers do not fit its axes")
+        if counts.dtype != (np.int64 if counts.ndim == 1 else np.float64) or sums.dtype != np.float64:
+            raise ValueError("not a tally: its numbers are of the wrong type")
+        return cls(layout, counts, sums)
+
+
+def _axis(kind: str, name: str, arrays: Mapping[str, Numbers]) -> Grid:
+    if kind not in AXES:
+        raise ValueError(f"not a tally: unknown axis {kind!r}")
+    keys = arrays[f"{name}.keys"]
+    if keys.ndim != 1 or keys.dtype != AXES[kind].dtype or np.any(keys[1:] <= keys[:-1]):
+        raise ValueError(f"not a tally: the keys of {name} are not in order")
+    if kind != "labels":
+        return AXES[kind](keys)
+    blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
+    if blob.dtype != np.uint8 or ends.dtype != np.int64 or ends.shape != (len(keys) + 1,):
+        raise ValueError(f"not a tally: the texts of {name} do not fit its keys")
+    if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
+        raise ValueError(f"not a tally: the texts of {name} are cut out of order")
+    return Labels(keys, blob, ends)
+
+
+def _like(numbers: Numbers, vector: Numbers) -> Numbers:
+    """Counts in the form of the vector they go to: integers become double-doubles among weighted counts."""
+    return dd.of(numbers) if vector.ndim == 2 and numbers.dtype.kind == "i" else numbers
+
+
+def _add(a: Numbers, b: Numbers, sign: int = 1) -> Numbers:
+    if a.dtype.kind == "i" and b.dtype.kind == "i":
+        return a + b if sign > 0 else a - b
+    a, b = (dd.of(x) if x.dtype.kind == "i" else x for x in (a, b))
+    return dd.add(a, b if sign > 0 else -b)
+
+
+def _scale(numbers: Numbers, factors: NDArray[Any]) -> Numbers:
+    if numbers.dtype.kind == "i":
+        if factors.dtype.kind == "i":
+            return numbers * factors
+        numbers = dd.of(numbers)
+    doubles = np.broadcast_to(factors.astype(np.float64), numbers.shape[1:])
+    return dd.multiply(numbers, np.stack([doubles, np.zeros_like(doubles)]))
+
+
+def _equal(a: Numbers, b: Numbers) -> bool:
+    if a.dtype.kind == b.dtype.kind:
+        return np.array_equal(a, b)
+    return not _add(a, b, -1).any()
+
+
+def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:
+    """The tally's numbers at their places in a larger layout."""
+    lead = tally.counts.shape[:-1]
+    out = Tally(layout, np.zeros((*lead, layout.n_counts), tally.counts.dtype), np.zeros((2, layout.n_sums)))
+    for name in tally.layout.specs:
+        axis, numbers, is_sum = tally.leaf(name)
+        spec = layout.specs[name]
+        rows = axis.merge(spec.axis)[1]
+        vector = out.sums if is_sum else out.counts
+        target = vector[..., spec.start : spec.stop].reshape(*vector.shape[:-1], len(spec.axis), len(layout.groups))
+        target[..., rows[:, None], places] = numbers
+    return out
