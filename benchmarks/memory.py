@@ -2,7 +2,7 @@
 
     python -m benchmarks.memory --job "GaussianNB, fit" --input pyarrow --rows 5000000
 
-The process first runs the job on 1,000 rows (imports and compiled code are then there), makes the input, notes its
+The process first runs the job on a few rows (imports and compiled code are then there), makes the input, notes its
 resident memory, resets the kernel's high-water mark, runs the job, and reads the mark (VmHWM of Linux; not ru_maxrss,
 which a child inherits from a big parent). What the job returns is counted too: probabilities of 2 classes are 0.1 of
 20 float columns. Turning an Arrow table into scikit-learn's or polars' frame is not counted.
@@ -45,7 +45,7 @@ def peak_extra(call: Callable[[], object]) -> int:
 def measure_here(job: str, source: str, rows: int) -> dict[str, Any]:
     """Measure a job in this process, which should be a fresh one."""
     make, prepare = synthetic.INPUTS[source], jobs.JOBS[job]
-    prepare(make(1000), synthetic.classes(1000))()
+    prepare(make(synthetic.WARM_ROWS), synthetic.classes(synthetic.WARM_ROWS))()
     table, y = make(rows), synthetic.classes(rows)
     call = prepare(table, y)
     size = synthetic.nbytes(table)

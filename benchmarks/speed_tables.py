@@ -50,8 +50,8 @@ class Line(NamedTuple):
 def race(source: str, rows: int, peer: str, targets: dict[str, float | None], peers_only: bool) -> list[Line]:
     """Jobs on one input, in turns with their peer."""
     chosen = [peer, *(job for job in targets if not (peers_only and job.startswith("ours")))]
-    small = synthetic.INPUTS[source](1000)
-    warm({job: jobs.JOBS[job](small, synthetic.classes(1000)) for job in chosen})
+    small = synthetic.INPUTS[source](synthetic.WARM_ROWS)
+    warm({job: jobs.JOBS[job](small, synthetic.classes(synthetic.WARM_ROWS)) for job in chosen})
     table, y = synthetic.INPUTS[source](rows), synthetic.classes(rows)
     if isinstance(table, pa.Table) and peer.startswith("GaussianNB"):
         start = time.perf_counter()
@@ -91,7 +91,13 @@ def codes_fit(rows: int, peers_only: bool) -> list[Line]:
     for source in CODES:
         tasks = {peer: jobs.JOBS[peer](synthetic.INPUTS["integer codes"](rows), y)}
         if not peers_only:
-            warm({our: jobs.JOBS[our](synthetic.INPUTS[source](1000), synthetic.classes(1000))})
+            warm(
+                {
+                    our: jobs.JOBS[our](
+                        synthetic.INPUTS[source](synthetic.WARM_ROWS), synthetic.classes(synthetic.WARM_ROWS)
+                    )
+                }
+            )
             tasks[our] = jobs.JOBS[our](synthetic.INPUTS[source](rows), y)
         seconds = best_of(tasks)
         lines.append(Line("integer codes", peer, seconds[peer], peer, seconds[peer]))
@@ -130,7 +136,7 @@ def same_bits(rows: int) -> dict[str, bool]:
     same = {}
     for source, family in cases:
         table = synthetic.INPUTS[source](rows)
-        one, two = (jobs.ours(family, threads=threads).fit(table, y).model_.to_bytes() for threads in (1, 2))
+        one, two = (jobs.ours(family, threads=threads).fit(table, y).model_.tally.to_bytes() for threads in (1, 2))
         same[f"{source}, {family}"] = one == two
     return same
 
@@ -152,7 +158,9 @@ def additions(rows: int) -> list[dict[str, Any]]:
     for name, fit in cases.items():
         a, b = fit(), fit()
         seconds = best_of_many(lambda a=a, b=b: a + b)  # type: ignore[misc]
-        results.append({"models": name, "milliseconds": seconds * 1e3, "target": 0.2, "bytes": len(a.to_bytes())})
+        axes = {column: len(spec.axis) for (column, leaf), spec in a.tally.layout.specs.items() if leaf == "histogram"}
+        bins = sum(axes.values()) / len(axes) if axes else 0.0
+        results.append({"models": name, "milliseconds": seconds * 1e3, "target": 0.2, "bins_a_column": bins})
     return results
 
 
@@ -193,8 +201,8 @@ def main() -> None:
     if "add" in only and not peers_only:
         result["add"] = added = additions(rows // 5)
         print("\n## adding two models where nothing is new (below 0.2 ms)\n")
-        cells = [[a["models"], f"{a['milliseconds']:.3f}", f"{a['bytes']:,}"] for a in added]
-        print(report.table(["models", "milliseconds", "bytes of a model"], cells))
+        cells = [[a["models"], f"{a['bins_a_column']:,.0f}", f"{a['milliseconds']:.3f}"] for a in added]
+        print(report.table(["models", "bins a numeric column", "milliseconds"], cells))
     if options.save:
         print(f"\nwrote {report.save('speed_tables', result)}")
 

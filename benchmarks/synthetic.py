@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 NUMERIC_COLUMNS = 20
+WARM_ROWS = 300_000  # enough to take every path that big tables take
 LEVELS = (2, 3, 5, 8, 12, 20, 50, 100, 200, 1000)
 
 

@@ -16,8 +16,9 @@ True
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +109,7 @@ class Grid:
                 whole = other if not len(self) else self
                 return whole, np.arange(len(self)), np.arange(len(other))
             raise ValueError(f"a {self.kind} axis cannot be aligned with a {other.kind} axis")
-        keys = np.union1d(self.keys, other.keys)
+        keys = _union([self.keys, other.keys])
         mine, theirs = np.searchsorted(keys, self.keys), np.searchsorted(keys, other.keys)
         return self._merged(other, keys, mine, theirs), mine, theirs
 
@@ -208,6 +209,23 @@ class Labels(Grid):
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a file stores."""
         return {"keys": self.keys, "blob": self.blob, "ends": self.ends}
+
+
+def _union(many: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The keys that are in any of these sorted lists, sorted; the sort is stable because it then merges runs."""
+    keys = np.sort(np.concatenate(many), kind="stable")
+    new = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    return keys[new]
+
+
+def union(axes: Sequence[Grid]) -> Grid:
+    """The axis that has room for all of these."""
+    first = axes[0]
+    rest = [axis for axis in axes[1:] if axis is not first and axis != first]
+    if rest and all(type(axis) is Grid for axis in axes):
+        return Grid(_union([axis.keys for axis in axes]))
+    return functools.reduce(lambda a, b: a.merge(b)[0], rest, first)
 
 
 def _gather(labels: Labels, indices: NDArray[np.integer]) -> tuple[Bytes, Ints]:

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
-from evenodds.labels import Fixed, Grid, Ints, Labels
+from evenodds.labels import Fixed, Grid, Ints, Labels, union
 
 Name = tuple[str, str]
 Numbers = NDArray[Any]  # int64, or float64 with a leading axis of 2: double-doubles
@@ -73,23 +73,25 @@ class Layout:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def merge(self, other: Layout) -> Layout:
-        """The layout that has room for both."""
-        if self == other:
-            return self
-        axes = {name: (spec.axis, spec.is_sum) for name, spec in self.specs.items()}
-        for name, spec in other.specs.items():
-            if name in axes:
-                mine, is_sum = axes[name]
-                if is_sum != spec.is_sum or (isinstance(mine, Fixed) and mine != spec.axis):
-                    raise ValueError(f"tallies of column {name[0]!r} differ in their {name[1]!r}: they cannot be added")
-                axes[name] = (mine.merge(spec.axis)[0], is_sum)
-            else:
-                axes[name] = (spec.axis, spec.is_sum)
-        if isinstance(self.groups, Fixed) and len(self.groups) and isinstance(other.groups, Fixed) and len(other.groups):
-            if self.groups != other.groups:
-                raise ValueError(f"tallies of {len(self.groups)} and {len(other.groups)} groups cannot be added")
-        return Layout(self.groups.merge(other.groups)[0], axes)
+    @staticmethod
+    def union(layouts: Sequence[Layout]) -> Layout:
+        """The layout that has room for all of these."""
+        first = layouts[0]
+        if all(layout == first for layout in layouts[1:]):
+            return first
+        axes: dict[Name, list[Spec]] = {}
+        for layout in layouts:
+            for name, spec in layout.specs.items():
+                axes.setdefault(name, []).append(spec)
+        for (column, leaf), specs in axes.items():
+            like = specs[0]
+            for spec in specs[1:]:
+                if spec.is_sum != like.is_sum or (isinstance(like.axis, Fixed) and spec.axis != like.axis):
+                    raise ValueError(f"tallies of column {column!r} differ in their {leaf!r}: they cannot be added")
+        groups = [layout.groups for layout in layouts if len(layout.groups)] or [first.groups]
+        if isinstance(groups[0], Fixed) and any(other != groups[0] for other in groups[1:]):
+            raise ValueError("tallies of different groups cannot be added")
+        return Layout(union(groups), {name: (union([s.axis for s in many]), many[0].is_sum) for name, many in axes.items()})
 
 
 class Tally:
@@ -176,7 +178,7 @@ class Tally:
     def _plus(self, other: Tally, sign: int) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        layout = self.layout.merge(other.layout)
+        layout = Layout.union([self.layout, other.layout])
         a, b = self._aligned(layout), other._aligned(layout)
         return Tally(layout, _add(a.counts, b.counts, sign), _add(a.sums, b.sums, sign))
 
@@ -202,7 +204,7 @@ class Tally:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
             return NotImplemented
-        layout = self.layout.merge(other.layout)
+        layout = Layout.union([self.layout, other.layout])
         a, b = self._aligned(layout), other._aligned(layout)
         return _equal(a.counts, b.counts) and _equal(a.sums, b.sums)
 
@@ -243,7 +245,7 @@ class Tally:
         many = list(tallies)
         if len(many) < 2:
             return many[0] if many else Tally.nothing()
-        layout = functools.reduce(Layout.merge, (t.layout for t in many))
+        layout = Layout.union([t.layout for t in many])
         aligned = [t._aligned(layout) for t in many]
         if all(t.counts.dtype.kind == "i" for t in aligned):
             counts = np.zeros(layout.n_counts, np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ from evenodds.families.base import (
     look_up,
     plain,
     share,
+    spread,
     tidy,
 )
 from evenodds.families.categorical import Dirichlet
@@ -28,7 +30,7 @@ from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
-MANY = 2048  # values from which on the compiled binning is used
+FEW = 32  # cuts, up to which comparing with each of them is faster than searching
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,27 +111,32 @@ class Binned(Family):
     def log_prob(self, x: Any) -> Floats:
         """log density, or log mass at a lump; NaN for a missing value."""
         x = np.asarray(x, float)
-        flat = x.ravel()
-        where = self.codes(flat)
-        with np.errstate(divide="ignore"):
-            table = np.log(self.shares)
-        base = np.append(_log_density(self.edges, self.tails, self.lump), np.nan)
-        table = np.concatenate([table, np.zeros((1, *table.shape[1:]))])
-        picked = look_up(table + base.reshape(-1, *(1,) * (table.ndim - 1)), where)
-        outside = np.flatnonzero((flat < self.edges[0]) | (flat > self.edges[-1]))
-        if len(outside):
+        flat = np.ascontiguousarray(x).ravel()
+        picked = look_up(self._log_table, self.codes(flat))
+        if np.fmin.reduce(flat, initial=np.inf) < self.edges[0] or np.fmax.reduce(flat, initial=-np.inf) > self.edges[-1]:
+            outside = np.flatnonzero((flat < self.edges[0]) | (flat > self.edges[-1]))
             picked[outside] += self._beyond(flat[outside]).reshape(-1, *(1,) * (picked.ndim - 1))
-        return picked.reshape(x.shape + picked.shape[1:])
+        return picked.reshape(x.shape + picked.shape[1:]) if x.ndim != 1 else picked
+
+    @functools.cached_property
+    def _log_table(self) -> Floats:
+        """log density of each bin and group, and a last row for the missing."""
+        with np.errstate(divide="ignore"):
+            table = np.log(self.shares) + spread(_log_density(self.edges, self.tails, self.lump), self.shares[0])
+        return np.concatenate([table, np.full((1, *table.shape[1:]), np.nan)])
 
     def codes(self, x: Floats) -> Any:
-        """Which bin each value is in; -1 for a missing one."""
+        """Which bin each value is in: how many cuts are at or below it; -1 for a missing one."""
         cuts = self.edges[1:-1]
-        if len(x) < MANY:
-            return np.where(np.isnan(x), -1, np.searchsorted(cuts, x, side="right"))
-        from evenodds.families.kernels import bin_codes
-
-        codes = np.empty(len(x), np.int8 if len(cuts) < 127 else np.int32)
-        bin_codes(x, cuts, codes)
+        if len(cuts) > FEW:
+            codes = np.searchsorted(cuts, x, side="right")
+        else:
+            codes = np.zeros(len(x), np.int8)
+            for cut in cuts:
+                codes += (x >= cut).view(np.int8)
+        missing = np.isnan(x)
+        if missing.any():
+            codes[missing] = -1
         return codes
 
     def _beyond(self, x: Floats) -> Floats:

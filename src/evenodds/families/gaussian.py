@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any, Self
@@ -122,8 +123,14 @@ class StudentT(Distribution):
         z *= z
         np.log1p(z, out=z)
         z *= -(df + 1) / 2
-        z += _log_gamma((df + 1) / 2) - _log_gamma(df / 2) - 0.5 * np.log(df * math.pi) - np.log(scale)
+        z += self._constant.reshape(df.shape)
         return groups_last(z, x)
+
+    @functools.cached_property
+    def _constant(self) -> Floats:
+        df = np.asarray(self.df, float)
+        gammas = _log_gamma((df + 1) / 2) - _log_gamma(df / 2)
+        return np.asarray(gammas - 0.5 * np.log(df * math.pi) - np.log(self.scale))
 
     @property
     def variance(self) -> Any:

@@ -41,20 +41,35 @@ def sum_rows(x: Any, groups: Any, n: Any, sums: Any) -> None:
 
 
 @kernel
-def sum_columns(x: Any, groups: Any, n: Any, sums: Any, origins: Any, page: Any, pool: Any) -> Any:
-    """The same column by column, in the form sums[j, g, :]; with pages to count in, a histogram of x - origin too."""
+def sum_columns(x: Any, groups: Any, n: Any, sums: Any, origins: Any, page: Any, pool: Any, at: Any) -> bool:
+    """The same column by column, in the form sums[j, g, :]; with pages to count in, a histogram of x - origin too.
+
+    `at` holds the place to begin (row, column, row within the chunk) and the number of pages used. Where the pool is
+    full the place is kept there and False is returned: come back with a larger one.
+    """
     rows, k = x.shape
     binned = page.shape[0] > 0
-    used = 0
-    low = np.uint64(127)
-    for start in range(0, rows, CHUNK):
+    low, seven, shift = np.uint64(127), np.uint64(7), np.uint64(45)
+    used = at[3]
+    for start in range(at[0], rows, CHUNK):
         stop = min(start + CHUNK, rows)
-        for j in range(k):
-            for i in range(start, stop):
+        for j in range(at[1], k):
+            for i in range(max(start, at[2]), stop):
                 v = x[i, j]
                 if v != v:
                     continue
                 g = groups[i]
+                if binned:
+                    top = np.uint64(bits((v - origins[j]) + 0.0)) >> shift
+                    p = page[j, top >> seven]
+                    if p < 0:
+                        if used == pool.shape[0]:
+                            at[0], at[1], at[2], at[3] = start, j, i, used
+                            return False
+                        p = used
+                        page[j, top >> seven] = p
+                        used += 1
+                    pool[p, top & low, g] += 1
                 n[j, g] += 1
                 square = v * v
                 s = sums[j, g, 0]
@@ -67,35 +82,43 @@ def sum_columns(x: Any, groups: Any, n: Any, sums: Any, origins: Any, page: Any,
                 b = t - s
                 sums[j, g, 2] = t
                 sums[j, g, 3] += ((s - (t - b)) + (square - b)) + product_error(v, v, square)
-                if binned:
-                    top = np.uint64(bits((v - origins[j]) + 0.0)) >> np.uint64(45)
-                    p = page[j, top >> np.uint64(7)]
-                    if p < 0:
-                        p = used
-                        page[j, top >> np.uint64(7)] = p
-                        used += 1
-                        if used > pool.shape[0]:
-                            larger = np.zeros((2 * used, pool.shape[1], pool.shape[2]), pool.dtype)
-                            larger[: pool.shape[0]] = pool
-                            pool = larger
-                    pool[p, top & low, g] += 1
-    return pool
+            at[2] = 0
+        at[1] = 0
+    at[3] = used
+    return True
 
 
 @kernel
-def sum_weighted(x: Any, groups: Any, weights: Any, n: Any, sums: Any, origins: Any, page: Any, pool: Any) -> Any:
+def sum_weighted(
+    x: Any, groups: Any, weights: Any, n: Any, sums: Any, origins: Any, page: Any, pool: Any, at: Any
+) -> bool:
     """The same with a weight per row: n[j, g, :] and pool[p, bin, 2g:2g+2] are double-doubles as well."""
     rows, k = x.shape
     binned = page.shape[0] > 0
-    used = 0
-    low = np.uint64(127)
-    for j in range(k):
-        for i in range(rows):
+    low, seven, shift = np.uint64(127), np.uint64(7), np.uint64(45)
+    used = at[3]
+    for j in range(at[1], k):
+        for i in range(at[2], rows):
             v = x[i, j]
             w = weights[i]
             if v != v or w == 0.0:
                 continue
             g = groups[i]
+            if binned:
+                top = np.uint64(bits((v - origins[j]) + 0.0)) >> shift
+                p = page[j, top >> seven]
+                if p < 0:
+                    if used == pool.shape[0]:
+                        at[1], at[2], at[3] = j, i, used
+                        return False
+                    p = used
+                    page[j, top >> seven] = p
+                    used += 1
+                s = pool[p, top & low, 2 * g]
+                t = s + w
+                b = t - s
+                pool[p, top & low, 2 * g] = t
+                pool[p, top & low, 2 * g + 1] += (s - (t - b)) + (w - b)
             s = n[j, g, 0]
             t = s + w
             b = t - s
@@ -115,31 +138,6 @@ def sum_weighted(x: Any, groups: Any, weights: Any, n: Any, sums: Any, origins: 
             b = t - s
             sums[j, g, 2] = t
             sums[j, g, 3] += ((s - (t - b)) + (second - b)) + e
-            if binned:
-                top = np.uint64(bits((v - origins[j]) + 0.0)) >> np.uint64(45)
-                p = page[j, top >> np.uint64(7)]
-                if p < 0:
-                    p = used
-                    page[j, top >> np.uint64(7)] = p
-                    used += 1
-                    if used > pool.shape[0]:
-                        larger = np.zeros((2 * used, pool.shape[1], pool.shape[2]), pool.dtype)
-                        larger[: pool.shape[0]] = pool
-                        pool = larger
-                s = pool[p, top & low, 2 * g]
-                t = s + w
-                b = t - s
-                pool[p, top & low, 2 * g] = t
-                pool[p, top & low, 2 * g + 1] += (s - (t - b)) + (w - b)
-    return pool
-
-
-@kernel
-def bin_codes(x: Any, cuts: Any, codes: Any) -> None:
-    """Which bin each value is in: the number of cuts at or below it; -1 for a missing one."""
-    for i in range(len(x)):
-        v = x[i]
-        code = 0
-        for j in range(len(cuts)):
-            code += v >= cuts[j]
-        codes[i] = code if v == v else -1
+        at[2] = 0
+    at[3] = used
+    return True

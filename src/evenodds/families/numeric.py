@@ -11,6 +11,8 @@ leaf "histogram"  counts (bins, groups)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from evenodds import double_double as dd
@@ -35,7 +37,9 @@ def leaves(
     if rows.weights is not None:
         n, sums = np.zeros((k, g, 2)), np.zeros((k, g, 4))
         pool = np.zeros((FIRST_PAGES * len(page), MANTISSAS, 2 * g))
-        pool = kernels.sum_weighted(x, rows.groups, rows.weights, n, sums, origins, page, pool)
+        pool = _grow(
+            lambda pool, at: kernels.sum_weighted(x, rows.groups, rows.weights, n, sums, origins, page, pool, at), pool
+        )
         counts, sums = _whole(n.transpose(2, 0, 1), rows), sums.transpose(0, 2, 1)
         pool = _whole(pool.reshape(*pool.shape[:2], g, 2).transpose(3, 0, 1, 2), rows)
     elif not histogram and x.flags.c_contiguous and k > 1:
@@ -46,7 +50,10 @@ def leaves(
     else:
         counts, sums = np.zeros((k, g), np.int64), np.zeros((k, g, 4))
         pool = np.zeros((FIRST_PAGES * len(page), MANTISSAS, g), np.int64)
-        pool = kernels.sum_columns(x, rows.groups, counts, sums, origins, page, pool)
+        totals = sums
+        pool = _grow(
+            lambda pool, at: kernels.sum_columns(x, rows.groups, counts, totals, origins, page, pool, at), pool
+        )
         sums = sums.transpose(0, 2, 1)
     found: dict[tuple[str, str], Leaf] = {}
     for j, name in enumerate(columns):
@@ -57,6 +64,14 @@ def leaves(
         if histogram:
             found[name, "histogram"] = _histogram(page[j], pool)
     return found
+
+
+def _grow(count: Callable[[Numbers, Ints], bool], pool: Numbers) -> Numbers:
+    """Count until done, with more pages whenever they run out."""
+    at = np.zeros(4, np.int64)
+    while not count(pool, at):
+        pool = np.concatenate([pool, np.zeros_like(pool)])
+    return pool
 
 
 def _whole(pairs: Floats, rows: Rows) -> Numbers:

@@ -27,11 +27,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     p(c, x) = p(c) Π_j p(x_j | c)
 
-    >>> import evenodds as eo
     >>> rows = [{"fever": "high", "age": 71}, {"fever": "none", "age": 33}, {"fever": "high", "age": None}]
     >>> nb = NaiveBayes().fit(rows, ["ill", "well", "ill"])
     >>> nb.predict([{"fever": "high"}, {"age": 30}])
-    array(['ill', 'well'], dtype=object)
+    array(['ill', 'well'], dtype='<U4')
 
     Parameters
     ----------
@@ -95,9 +94,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = check_weights(sample_weight, rows.rows)
         tally = sum_table(rows, schema, target, weights, self.threads)
         model = Model(schema, tally, settings)
+        if not len(model.classes):
+            raise DataError("all weights are zero: a row of weight 0 is no row")
         if len(model.classes) < 2:
-            only = f" {model.classes[0]!r}" if len(model.classes) else ""
-            raise DataError(f"the target has only one class{only}: there is nothing to tell apart")
+            only = str(model.classes[0])
+            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
         return self._keep(model)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -248,9 +249,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class against the first; with more classes, log p(c | x)."""
-        log = self.predict_log_proba(X)
+        check_is_fitted(self)
         if len(self.classes_) != 2:
-            return log
+            return self.predict_log_proba(X)
         joint = self.predict_joint_log_proba(X)
         return np.asarray(joint[:, 1] - joint[:, 0])
 

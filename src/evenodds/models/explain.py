@@ -70,7 +70,7 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
     joint = np.repeat(model.log_prior[None], rows.rows, axis=0)
     for log_p in evidence.values():
         joint = joint + log_p
-    log_proba = normalise(joint.copy(), model.log_prior)
+    log_proba = normalise(joint.T.copy(), model.log_prior).T
     if len(model.classes) < 2:
         raise DataError("the model has one class only: there is nothing to explain")
     values = {name: _values(rows, name, model) for name in model.schema.features}

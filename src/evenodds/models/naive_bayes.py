@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from evenodds.data.sum import CLASSES, cells, sum_table
 from evenodds.families import Categorical, Dirichlet, Distribution, Estimate, Family
 from evenodds.families.base import Floats, check_weights, look_up
 from evenodds.families.smoothing import PriorKind, auto_smoothing
-from evenodds.labels import Labels, canonical
+from evenodds.labels import Fixed, Labels, canonical
 from evenodds.schema import Coded, Column, DataError, Schema, codes
 from evenodds.tally import Leaf, Tally
 
@@ -182,8 +183,6 @@ class Model:
         for name in tally.layout.specs:
             axis, numbers, is_sum = tally.leaf(name)
             leaves[name] = Leaf(axis, numbers[..., self._order], is_sum)
-        from evenodds.labels import Fixed
-
         return Tally.of(Fixed(len(self._order)), leaves)
 
     @functools.cached_property
@@ -203,8 +202,6 @@ class Model:
             return np.asarray(np.log(shares))
 
     def _class_tally(self, counts: Floats) -> Tally:
-        from evenodds.labels import Fixed
-
         whole = np.stack([counts, np.zeros_like(counts)])[..., None]
         return Tally.of(Fixed(1), {("class", "labels"): Leaf(Fixed(len(counts)), whole)})
 
@@ -268,7 +265,15 @@ class Model:
     # -- what it says of rows ----------------------------------------------------------------------------------------
 
     def log_joint(self, x: Any, threads: int | None = None) -> Floats:
-        """log p(c, x) of each row and class, up to what no class changes."""
+        """log p(c, x) of each row and class; a missing cell is integrated out."""
+        return self._blocks(x, threads, lambda total: total)
+
+    def log_proba(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(c | x) of each row and class."""
+        return self._blocks(x, threads, lambda total: normalise(total, self.log_prior))
+
+    def _blocks(self, x: Any, threads: int | None, finish: Callable[[Floats], Floats]) -> Floats:
+        """finish(log p(c, x)) block by block, as (rows, classes)."""
         rows = as_table(x)
         if not len(self.classes):
             raise DataError("the model has seen no rows yet")
@@ -278,42 +283,48 @@ class Model:
 
         def work(start: int) -> None:
             stop = min(start + size, rows.rows)
-            out[start:stop] = self._score(rows.slice(start, stop), start)
+            out[start:stop] = finish(self._score(rows.slice(start, stop), start)).T
 
         in_order(work, range(0, rows.rows, size), threads)
         return out
 
     def _score(self, rows: Table, start: int = 0) -> Floats:
-        total = np.repeat(self.log_prior[:, None], rows.rows, axis=1)
+        """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows."""
+        total = self._start(rows)
+        for name, distribution in self.distributions.items():
+            x = cells(rows, name, self.schema.features[name])
+            total += self._category_evidence(name, x).T if isinstance(x, Coded) else distribution.log_prob(x).T
+        if np.isfinite(total.sum()):
+            return total
+        total = self._start(rows)  # a cell is missing, or impossible: look at each
         for name in self.distributions:
             total += self.evidence(name, rows, start).T
-        return total.T
+        return total
+
+    def _start(self, rows: Table) -> Floats:
+        return np.repeat(self.log_prior[:, None], rows.rows, axis=1)
 
     def evidence(self, name: str, rows: Table, start: int = 0) -> Floats:
         """log p(x_j | c) of one column's cells (rows, classes); 0 for a missing, unseen or impossible cell."""
-        column, distribution = self.schema.features[name], self.distributions[name]
-        x = cells(rows, name, column)
-        if isinstance(distribution, Categorical):
-            return self._category_evidence(name, distribution, x)
-        log_p = distribution.log_prob(x)
-        missing = np.isnan(x)
-        if missing.any():
-            log_p[missing] = 0.0
-        if not np.isfinite(log_p.min(initial=0.0)):
-            if np.isinf(x).any():
-                raise DataError(f"column {name!r} is infinite in row {start + int(np.flatnonzero(np.isinf(x))[0])}")
-            log_p[np.isneginf(log_p.max(axis=1))] = 0.0  # impossible in every class: no evidence
+        x = cells(rows, name, self.schema.features[name])
+        if isinstance(x, Coded):
+            return self._category_evidence(name, x)
+        infinite = np.flatnonzero(np.isinf(x))
+        if len(infinite):
+            raise DataError(f"column {name!r} is infinite in row {start + infinite[0]}")
+        log_p = self.distributions[name].log_prob(x)
+        log_p[np.isnan(x) | np.isneginf(log_p.max(axis=1))] = 0.0
         return log_p
 
-    def _category_evidence(self, name: str, distribution: Categorical, x: Coded) -> Floats:
-        table = self._log_tables[name]
-        place = distribution.labels.find(x.labels.keys)
+    def _category_evidence(self, name: str, x: Coded) -> Floats:
+        table, labels = self._log_tables[name]
+        place = labels.find(x.labels.keys)
         rows = np.append(np.where(place < 0, len(table) - 2, place)[x.place], len(table) - 1)
         rows = np.where(np.append(x.place, 0) < 0, len(table) - 1, rows)
         return look_up(table[rows], x.codes)
 
     @functools.cached_property
-    def _log_tables(self) -> dict[str, Floats]:
+    def _log_tables(self) -> dict[str, tuple[Floats, Labels]]:
         """log p(value | class) of each categorical column, with a row for the unseen and one for the missing."""
         tables = {}
         for name, distribution in self.distributions.items():
@@ -324,7 +335,7 @@ class Model:
                 extra = np.zeros((2, table.shape[1]))
                 if self.settings.unseen == "prior":
                     extra[0] = self._unseen(name, len(table))
-                tables[name] = np.concatenate([table, extra])
+                tables[name] = np.concatenate([table, extra]), distribution.labels
         return tables
 
     def _unseen(self, name: str, values: int) -> Floats:
@@ -337,10 +348,6 @@ class Model:
             return np.asarray(np.log(strength) - np.log(strength * values + n))
         return np.asarray(np.log(strength / (n.sum() + 1)) - np.log(strength + n))
 
-    def log_proba(self, x: Any, threads: int | None = None) -> Floats:
-        """log p(c | x) of each row and class."""
-        return normalise(self.log_joint(x, threads), self.log_prior)
-
     def log_density(self, x: Any, threads: int | None = None) -> Floats:
         """log p(x) of each row: Σ over classes of p(c) p(x | c)."""
         joint = self.log_joint(x, threads)
@@ -351,22 +358,23 @@ class Model:
 
 
 def normalise(joint: Floats, log_prior: Floats) -> Floats:
-    """joint - logsumexp(joint), in place; a row that is impossible in every class is left with the class prior."""
-    top = joint.max(axis=1, keepdims=True)
-    impossible = np.isneginf(top[:, 0])
-    if impossible.any():
-        import warnings
+    """joint - logsumexp(joint) over the classes, (classes, rows), in place.
 
-        joint[impossible] = log_prior
+    A row that is impossible in every class is left with the class prior.
+    """
+    top = joint.max(axis=0)
+    impossible = np.isneginf(top)
+    if impossible.any():
+        joint[:, impossible] = log_prior[:, None]
         top[impossible] = log_prior.max()
         warnings.warn(
             f"{int(impossible.sum())} rows are impossible in every class (a probability of 0 was estimated): "
             "they get the class prior; smoothing above 0 avoids this",
             UserWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
     joint -= top
-    joint -= np.log(np.exp(joint).sum(axis=1, keepdims=True))
+    joint -= np.log(np.exp(joint).sum(axis=0))
     return joint
 
 
