@@ -1,6 +1,5 @@
 """scikit-learn's own checks, and its tools on data frames."""
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evenodds as eo

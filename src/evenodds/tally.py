@@ -233,7 +233,7 @@ class Tally:
             axis, numbers, is_sum = self.leaf(name)
             numbers = numbers[..., groups]
             if not isinstance(axis, Fixed):
-                rows = np.flatnonzero(numbers.reshape(-1, *numbers.shape[-2:]).any(axis=(0, 2)))
+                rows = np.flatnonzero(numbers.any(axis=-1) if numbers.ndim == 2 else numbers.any(axis=(0, -1)))
                 axis, numbers = axis.take(rows), numbers[..., rows, :]
             leaves[name] = Leaf(axis, numbers, is_sum)
         kept = self.groups if len(groups) == len(self.groups) else self.groups.take(groups)

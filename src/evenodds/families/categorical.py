@@ -146,7 +146,7 @@ class Categorical(Family):
         (name,) = columns
         local = count(cells.codes, len(cells.place), rows)
         lead = local.shape[:-2]
-        present = np.flatnonzero(local.reshape(-1, *local.shape[-2:]).any(axis=(0, 2)))
+        present = np.flatnonzero(local.any(axis=-1) if local.ndim == 2 else local.any(axis=(0, -1)))
         numbers = np.zeros((*lead, len(cells.labels), rows.n_groups), local.dtype)
         np.add.at(np.moveaxis(numbers, -2, 0), cells.place[present], np.moveaxis(local[..., present, :], -2, 0))
         kept = np.unique(cells.place[present])

@@ -27,9 +27,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     p(c, x) = p(c) Π_j p(x_j | c)
 
-    >>> rows = [{"fever": "high", "age": 71}, {"fever": "none", "age": 33}, {"fever": "high", "age": None}]
-    >>> nb = NaiveBayes().fit(rows, ["ill", "well", "ill"])
-    >>> nb.predict([{"fever": "high"}, {"age": 30}])
+    >>> rows = [{"fever": "high", "age": 71}, {"fever": "none", "age": 33}, {"fever": "high"}, {"fever": "none"}]
+    >>> nb = NaiveBayes().fit(rows, ["ill", "well", "ill", "well"])
+    >>> nb.predict([{"fever": "high"}, {"fever": "none", "age": 30}])
     array(['ill', 'well'], dtype='<U4')
 
     Parameters
@@ -40,7 +40,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     estimate : {"predictive", "mean", "map", "mle"}
         What is made of each column's posterior.
     smoothing : float or "auto"
-        How many pseudo-rows the prior is worth; "auto" lets each column choose by leave-one-out.
+        How many pseudo-rows the prior is worth; "auto" lets each column that counts values choose by leave-one-out.
     prior : {"pooled", "flat"}
         Whether pseudo-rows are like all classes together, or `smoothing` pseudo-counts for every value.
     class_prior : "estimated", "uniform", dict, array or Dirichlet
@@ -60,7 +60,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns: Any = None,
         *,
         estimate: Any = "predictive",
-        smoothing: Any = 2.0,
+        smoothing: Any = "auto",
         prior: Any = "pooled",
         class_prior: Any = "estimated",
         class_weight: Any = None,

@@ -22,7 +22,7 @@ from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, cells, sum_table
 from evenodds.families import Categorical, Dirichlet, Distribution, Estimate, Family
 from evenodds.families.base import Floats, check_weights, look_up
-from evenodds.families.smoothing import PriorKind, auto_smoothing
+from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
 from evenodds.labels import Fixed, Labels, canonical
 from evenodds.schema import Coded, Column, DataError, Schema, codes
 from evenodds.tally import Leaf, Tally
@@ -35,7 +35,7 @@ class Settings:
     """How a tally is turned into probabilities; none of it needs another pass over the data.
 
     estimate      "predictive", "mean", "map" or "mle" of each column's parameters
-    smoothing     how many pseudo-rows the prior is worth, or "auto": chosen per column by leave-one-out
+    smoothing     how many pseudo-rows the prior is worth; "auto": each column chooses by leave-one-out
     prior         "pooled": pseudo-rows of all classes together; "flat": `smoothing` pseudo-counts a value
     class_prior   "estimated" from the rows, "uniform", probabilities by class, or a Dirichlet to smooth with
     class_weight  a factor by class, or "balanced"
@@ -43,7 +43,7 @@ class Settings:
     """
 
     estimate: Estimate = "predictive"
-    smoothing: float | Literal["auto"] = 2.0
+    smoothing: float | Literal["auto"] = "auto"
     prior: PriorKind = "pooled"
     class_prior: Any = "estimated"
     class_weight: Any = None
@@ -224,7 +224,11 @@ class Model:
 
     def column_tally(self, name: str) -> Tally:
         """One column's tally, per class in the order of `classes` (and weighted, if classes are)."""
-        return self._weighted.column(name)
+        return self._columns[name]
+
+    @functools.cached_property
+    def _columns(self) -> dict[str, Tally]:
+        return {name: self._weighted.column(name) for name in self.schema.features}
 
     def column_prior(self, name: str) -> Any:
         """The prior of a column's parameters: its own, or formed from the pooled data."""
@@ -239,11 +243,19 @@ class Model:
 
     def smoothing(self, name: str) -> float:
         """How many pseudo-rows a column's prior is worth."""
-        column = self.schema.features[name]
-        wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
-        if wanted != "auto":
-            return float(wanted)
-        return auto_smoothing(_family(column), self.column_tally(name), self.settings.prior, column)
+        return self._smoothing[name]
+
+    @functools.cached_property
+    def _smoothing(self) -> dict[str, float]:
+        found = {}
+        for name, column in self.schema.features.items():
+            wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
+            tally = self.column_tally(name)
+            if wanted == "auto" and tally.columns:
+                found[name] = auto_smoothing(_family(column), tally, self.settings.prior, column)
+            else:
+                found[name] = WEAK if wanted == "auto" else float(wanted)
+        return found
 
     @functools.cached_property
     def distributions(self) -> dict[str, Distribution]:

@@ -1,0 +1,12 @@
+"""Settings that every test shares."""
+
+import os
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn skips two of its estimator checks without it
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "evenodds", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("evenodds")

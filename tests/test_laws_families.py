@@ -1,0 +1,214 @@
+"""The laws of tallies, over every family (DESIGN, section 7). The learners are listed in laws.py."""
+
+import functools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenodds.families import Gaussian, numeric
+from evenodds.tally import Tally
+from laws import BY_NAME, LEARNERS, Learner, assert_same, numbers
+
+every_family = pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.name)
+few = st.integers(0, 5)
+
+
+def terms(learner: Learner, *runs: list, weight: float = 1.0) -> list[Tally]:
+    return [learner.tally([row], weights=[weight]) for rows in runs for row in rows]
+
+
+@every_family
+@given(data=st.data())
+def test_the_order_of_two_tallies_changes_nothing(learner, data):
+    a, b = (learner.tally(data.draw(learner.rows())) for _ in range(2))
+    assert a + b == b + a
+
+
+@every_family
+@given(data=st.data())
+def test_brackets_change_nothing(learner, data):
+    runs = [data.draw(learner.rows()) for _ in range(3)]
+    a, b, c = map(learner.tally, runs)
+    assert_same((a + b) + c, a + (b + c), terms(learner, *runs))
+
+
+@every_family
+@given(data=st.data())
+def test_nothing_added_is_nothing_changed(learner, data):
+    a = learner.tally(data.draw(learner.rows()))
+    assert a + Tally.nothing() == a
+    assert Tally.nothing() + a == a
+    assert a - Tally.nothing() == a
+
+
+@every_family
+@given(data=st.data())
+def test_a_tally_taken_from_itself_is_nothing(learner, data):
+    a = learner.tally(data.draw(learner.rows()))
+    assert a - a == Tally.nothing()
+    assert numbers(a - a) == {}
+
+
+@every_family
+@given(data=st.data())
+def test_the_total_of_many_is_folding_plus(learner, data):
+    runs = data.draw(st.lists(learner.rows(most=4), max_size=6))
+    many = [learner.tally(rows) for rows in runs]
+    folded = functools.reduce(lambda a, b: a + b, many, Tally.nothing())
+    assert_same(Tally.total(many), folded, terms(learner, *runs))
+    assert_same(sum(many, Tally.nothing()), folded, terms(learner, *runs))
+    if many:
+        assert_same(sum(many), folded, terms(learner, *runs))
+
+
+@every_family
+@given(data=st.data())
+def test_the_tally_of_all_rows_is_the_sum_of_the_tallies_of_the_parts(learner, data):
+    first, second = data.draw(learner.rows()), data.draw(learner.rows())
+    assert_same(
+        learner.tally(first + second), learner.tally(first) + learner.tally(second), terms(learner, first, second)
+    )
+
+
+@every_family
+@given(data=st.data())
+def test_rows_taken_out_were_never_there(learner, data):
+    kept, forgotten = data.draw(learner.rows()), data.draw(learner.rows())
+    rest = learner.tally(kept + forgotten) - learner.tally(forgotten)
+    assert_same(rest, learner.tally(kept), terms(learner, kept, forgotten))
+
+
+@every_family
+@given(data=st.data())
+def test_the_order_of_rows_changes_nothing(learner, data):
+    rows = data.draw(learner.rows())
+    shuffled = data.draw(st.permutations(rows))
+    assert_same(learner.tally(rows), learner.tally(shuffled), terms(learner, rows))
+
+
+@every_family
+@given(data=st.data())
+def test_a_whole_weight_is_counting_that_often(learner, data):
+    rows = data.draw(learner.rows(least=1))
+    times = data.draw(st.lists(few, min_size=len(rows), max_size=len(rows)))
+    repeated = [row for row, n in zip(rows, times) for _ in range(n)]
+    weighted = learner.tally(rows, weights=times)
+    assert_same(weighted, learner.tally(repeated), terms(learner, rows, weight=5.0))
+    assert weighted.counts.dtype == np.int64
+
+
+@every_family
+@given(data=st.data())
+def test_a_row_of_weight_zero_is_no_row(learner, data):
+    kept, dropped = data.draw(learner.rows()), data.draw(learner.rows())
+    weights = [1.0] * len(kept) + [0.0] * len(dropped)
+    tally = learner.tally(kept + dropped, weights=weights)
+    assert_same(tally, learner.tally(kept), terms(learner, kept))
+    assert len(tally.to_bytes()) <= len(learner.tally(kept, weights=[1.0] * len(kept)).to_bytes())
+
+
+@every_family
+@given(data=st.data())
+def test_fractional_weights_add_up(learner, data):
+    rows = data.draw(learner.rows(least=1))
+    weights = st.lists(st.floats(0.01, 10.0), min_size=len(rows), max_size=len(rows))
+    one, other = (np.array(data.draw(weights)) for _ in range(2))
+    apart = learner.tally(rows, weights=one) + learner.tally(rows, weights=other)
+    together = learner.tally(rows, weights=one + other)
+    assert_same(apart, together, terms(learner, rows, weight=20.0), weight=20.0)
+
+
+@given(data=st.data())
+def test_weighted_sums_are_the_exact_fractions(data):
+    rows = data.draw(st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=20))
+    weights = data.draw(st.lists(st.floats(0.01, 10.0), min_size=len(rows), max_size=len(rows)))
+    tally = Gaussian.tally(np.array(rows), weights=weights)
+    x, w = list(map(Fraction, rows)), list(map(Fraction, weights))
+    for power, number in enumerate([tally["x", "rows"][0, 0], *tally["x", "moments"][:, 0]]):
+        parts = [a * b**power for a, b in zip(w, x)]
+        assert abs(Fraction(float(number)) - sum(parts)) <= Fraction(1e-12) * max(map(abs, parts))
+
+
+@every_family
+@given(data=st.data())
+def test_scaling_a_tally_is_weighting_its_rows(learner, data):
+    rows, factor = data.draw(learner.rows(least=1)), data.draw(st.sampled_from([0.3, 0.5, 2.5, 3]))
+    weighted = learner.tally(rows, weights=[factor] * len(rows))
+    assert_same(learner.tally(rows) * factor, weighted, terms(learner, rows, weight=3.0), weight=3.0)
+
+
+@every_family
+@given(data=st.data())
+def test_the_missing_are_left_out(learner, data):
+    rows = data.draw(learner.rows())
+    known = [row for row in rows if row is not None and row == row]
+    assert_same(learner.tally(rows), learner.tally(known))
+
+
+@every_family
+@given(data=st.data())
+def test_bytes_bring_the_tally_back(learner, data):
+    rows = data.draw(learner.rows())
+    weights = data.draw(st.none() | st.just([0.7] * len(rows)))
+    tally = learner.tally(rows, weights=weights)
+    again = Tally.from_bytes(tally.to_bytes())
+    assert again == tally
+    assert again.to_bytes() == tally.to_bytes()
+    assert numbers(again) == numbers(tally)
+
+
+@every_family
+@given(data=st.data())
+def test_groups_are_separate_tallies(learner, data):
+    rows = data.draw(learner.rows())
+    groups = data.draw(st.lists(st.sampled_from("abc"), min_size=len(rows), max_size=len(rows)))
+    tally = learner.tally(rows, groups=groups)
+    found = numbers(tally)
+    for group in "abc":
+        own = [row for row, g in zip(rows, groups) if g == group]
+        mine = {at[:3]: n for at, n in found.items() if at[3] == group}
+        alone = {at[:3]: n for at, n in numbers(learner.tally(own)).items()}
+        assert mine == alone
+    assert_same(tally.pooled(), learner.tally(rows), terms(learner, rows))
+
+
+def test_forgetting_one_value_of_1e12_leaves_the_variance_right():
+    ordinary = np.random.default_rng(0).normal(10, 3, 1000)
+    everything = Gaussian.tally(np.append(ordinary, 1e12))
+    rest = Gaussian.estimate(everything - Gaussian.tally([1e12]), "mle")
+    assert rest.variance == pytest.approx(np.var(ordinary), rel=1e-9)
+    assert rest.mean == pytest.approx(np.mean(ordinary), rel=1e-12)
+
+
+@pytest.mark.parametrize("position", [0, 500, 1000])
+@pytest.mark.parametrize("weights", [None, 1.0, 0.3])
+def test_it_does_not_matter_where_the_outlier_stood_or_how_much_it_weighed(position, weights):
+    ordinary = np.random.default_rng(1).normal(10, 3, 1000)
+    everything = Gaussian.tally(np.insert(ordinary, position, 1e12), weights=weights)
+    rest = Gaussian.estimate(everything - Gaussian.tally([1e12], weights=weights), "mle")
+    assert rest.variance == pytest.approx(np.var(ordinary), rel=1e-9)
+
+
+def test_a_billion_does_not_drown_the_digits():
+    x = [1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16]
+    assert Gaussian.fit(x, estimate="mle").variance == 22.5
+    assert Gaussian.fit(x, estimate="mean").variance == 30.0
+    assert Gaussian.fit(x, estimate="mle").mean == 1e9 + 10
+
+
+def test_every_float_has_its_own_bin_and_lies_in_it():
+    rng = np.random.default_rng(2)
+    x = np.concatenate([rng.normal(size=500) * 10.0 ** rng.integers(-30, 30, 500), [0.0, -0.0, 1.0, -1.0, 2.0**-1022]])
+    for value in x:
+        keys, counts = numeric.histogram(BY_NAME["Binned"].tally([value]))
+        lower, upper = numeric.edges(keys)
+        assert counts.sum() == 1
+        if value > 0:
+            assert lower[0] <= value < upper[0]
+        elif value < 0:
+            assert lower[0] < value <= upper[0]
+        else:
+            assert keys[0] == 0
