@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from benchmarks import jobs, memory, report, synthetic
-from benchmarks.timing import best_of, best_of_many, warm
+from benchmarks.timing import Neighbours, best_of, best_of_many, warm
 
 NUMERIC = ("pandas, row-major", "pandas, column-wise", "pyarrow")
 CODES = ("pandas categoricals", "pyarrow dictionaries")
@@ -56,7 +56,7 @@ def race(source: str, rows: int, peer: str, targets: dict[str, float | None], pe
     if isinstance(table, pa.Table) and peer.startswith("GaussianNB"):
         start = time.perf_counter()
         table.to_pandas()
-        print(f"(pyarrow to pandas, not counted: {time.perf_counter() - start:.3f} s)")
+        print(f"(pyarrow to pandas, not counted: {time.perf_counter() - start:.3f} s)", flush=True)
     seconds = best_of({job: jobs.JOBS[job](table, y) for job in chosen})
     return [Line(source, job, seconds[job], peer, seconds[peer], targets.get(job)) for job in chosen]
 
@@ -165,7 +165,7 @@ def additions(rows: int) -> list[dict[str, Any]]:
 
 
 def _show_lines(title: str, lines: list[Line]) -> list[dict[str, Any]]:
-    print(f"\n## {title}\n")
+    print(f"\n## {title}\n", flush=True)
     print(report.table(["input", "job", "seconds", "times faster", "wanted", "met"], [line.cells() for line in lines]))
     return [{**line._asdict(), "ratio": line.ratio} for line in lines]
 
@@ -180,6 +180,7 @@ def main() -> None:
     options = parser.parse_args()
     rows, only, peers_only = options.rows, options.only.split(","), options.peers_only
     result: dict[str, Any] = {"rows": rows}
+    neighbours = Neighbours()
 
     timed: dict[str, tuple[str, Callable[[int, bool], list[Line]]]] = {
         "fit": (f"numeric fit, {rows:,} × 20", numeric_fit),
@@ -203,8 +204,10 @@ def main() -> None:
         print("\n## adding two models where nothing is new (below 0.2 ms)\n")
         cells = [[a["models"], f"{a['bins_a_column']:,.0f}", f"{a['milliseconds']:.3f}"] for a in added]
         print(report.table(["models", "bins a numeric column", "milliseconds"], cells))
+    result["cores_used_by_others"] = round(neighbours.cores(), 2)
+    print(f"\nother processes kept {result['cores_used_by_others']} cores busy during the run")
     if options.save:
-        print(f"\nwrote {report.save('speed_tables', result)}")
+        print(f"wrote {report.save('speed_tables', result)}")
 
 
 if __name__ == "__main__":

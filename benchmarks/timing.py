@@ -1,8 +1,10 @@
 """Timing side by side: warm, in one process, in turns, the best of a few."""
 
 import gc
+import os
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 Tasks = Mapping[str, Callable[[], object]]
 
@@ -27,6 +29,26 @@ def best_of(tasks: Tasks, repeats: int = 3) -> dict[str, float]:
             best[name] = min(best[name], time.perf_counter() - start)
             del result
     return best
+
+
+class Neighbours:
+    """How many cores other processes kept busy meanwhile: with more than a little, times are not to be trusted."""
+
+    def __init__(self) -> None:
+        self.start, self.before = time.perf_counter(), self._others()
+
+    @staticmethod
+    def _others() -> float:
+        """CPU seconds of everyone but this process and its children, since boot (Linux; 0 elsewhere)."""
+        stat = Path("/proc/stat")
+        if not stat.exists():
+            return 0.0
+        user, nice, system, _idle, _wait, irq, soft, steal = map(int, stat.read_text().split()[1:9])
+        return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+    def cores(self) -> float:
+        """The mean number of cores others have used since this was made."""
+        return max(0.0, self._others() - self.before) / max(time.perf_counter() - self.start, 1e-9)
 
 
 def best_of_many(task: Callable[[], object], seconds: float = 1.0) -> float:

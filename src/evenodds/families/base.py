@@ -113,10 +113,11 @@ def tidy(*values: Any) -> Any:
     return tidied if len(tidied) > 1 else tidied[0]
 
 
-def share(part: Any, whole: Any) -> Floats:
-    """part / whole; NaN where there is nothing to share."""
-    part, whole = np.asarray(part, float), np.asarray(whole, float)
-    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole > 0)
+def some(n: Any) -> Any:
+    """The numbers of values, if every group has some: from none, nothing can be estimated without a prior."""
+    if not np.all(np.asarray(n) > 0):
+        raise ValueError("no values, so there is no maximum-likelihood estimate; use a proper prior")
+    return n
 
 
 def spread(x: Any, parameter: Any) -> Floats:
@@ -165,6 +166,10 @@ class Conjugate(Distribution):
 
     def __add__(self, tally: Tally) -> Self:
         raise NotImplementedError
+
+    def over(self, tally: Tally) -> Self:
+        """The same prior, spelled out for the values and groups of a tally."""
+        return self
 
     def log_normaliser(self) -> Any:
         """The log of the constant that makes the density integrate to 1."""
@@ -283,7 +288,7 @@ class Family(Distribution):
             raise ValueError(f"{start!r} does not integrate to 1, so it gives the data no probability; use a proper prior")
         if hasattr(start, "log_evidence"):
             return start.log_evidence(cls, tally)
-        return (start + tally).log_normaliser() - start.log_normaliser() + cls.base_measure(tally)
+        return tidy((start + tally).log_normaliser() - start.over(tally).log_normaliser() + cls.base_measure(tally))
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ log p(x) over the rows of a tally, without the rows."""

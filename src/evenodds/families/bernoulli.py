@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenodds.families.base import COLUMN, Conjugate, Estimate, Family, Floats, Rows, Seed, by_group, count, generator, groups_last, read, share, spread, tidy
+from evenodds.families.base import COLUMN, Conjugate, Estimate, Family, Floats, Rows, Seed, by_group, count, generator, groups_last, read, some, spread, tidy
 from evenodds.labels import Fixed
 from evenodds.schema import Column, DataError
 from evenodds.tally import Leaf, Tally
@@ -135,7 +135,7 @@ class Bernoulli(Family):
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
         tails, heads = read(tally, "sides")
-        return cls(tidy(share(heads, heads + tails)))
+        return cls(tidy(heads / some(heads + tails)))
 
     @classmethod
     def _of(cls, posterior: Any, estimate: Estimate) -> Self:

@@ -21,7 +21,7 @@ from evenodds.families.base import (
     generator,
     look_up,
     plain,
-    share,
+    some,
     spread,
     tidy,
 )
@@ -89,12 +89,10 @@ class Binned(Family):
         """The log probability of the bins' counts, and of the values within their bins."""
         tally = data if isinstance(data, Tally) else cls.tally(data)
         edges, counts, tails, lump = _cut(tally, COLUMN)
-        start = cls.flat_prior() if prior is None else prior
-        posterior = start + _as_labels(counts, tally)
-        full = np.broadcast_to(np.reshape(start.concentration, (-1, *(1,) * (counts.ndim - 1))), counts.shape)
-        before = Dirichlet(full if not plain(tally) else full[:, 0])
+        start, bins = cls.flat_prior() if prior is None else prior, _as_labels(counts, tally)
         within = (counts * _log_density(edges, tails, lump)[:, None]).sum(axis=0)
-        return posterior.log_normaliser() - before.log_normaliser() + (within[0] if plain(tally) else within)
+        shares = (start + bins).log_normaliser() - start.over(bins).log_normaliser()
+        return tidy(shares + (within[0] if plain(tally) else within))
 
     @classmethod
     def estimate(
@@ -104,7 +102,7 @@ class Binned(Family):
         edges, counts, tails, lump = _cut(tally, column)
         if estimate == "mle":
             values = counts[:, 0] if plain(tally) else counts
-            return cls(edges, share(values, values.sum(axis=0)), tails, lump)
+            return cls(edges, values / some(values.sum(axis=0)), tails, lump)
         posterior = (cls.flat_prior() if prior is None else prior) + _as_labels(counts, tally)
         return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump)
 
@@ -142,30 +140,42 @@ class Binned(Family):
     def _beyond(self, x: Floats) -> Floats:
         """What the log density outside the data has more than the outer bin's: an exponential of that bin's width."""
         low = x < self.edges[0]
-        first, last = self.edges[1] - self.edges[0], self.edges[-1] - self.edges[-2]
-        distance = np.where(low, (self.edges[0] - x) / first, (x - self.edges[-1]) / last)
         tail = np.where(low, self.tails[0], self.tails[1])
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(tail) - np.log1p(-tail) - distance)
+        some = tail > 0  # a lump has no tail
+        width = np.where(some, np.where(low, self.edges[1] - self.edges[0], self.edges[-1] - self.edges[-2]), 1.0)
+        distance = np.where(low, self.edges[0] - x, x - self.edges[-1]) / width
+        odds = np.where(some, tail, 1.0) / np.where(some, 1 - tail, 1.0)
+        return np.where(some, np.log(odds) - distance, -np.inf)
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ count_b log p_b over the histogram's bins; exact where none of them straddles a cut."""
         keys, counts = numeric.histogram(tally)
         lower, upper = numeric.edges(keys)
         each = self.log_prob(np.where(keys == 0, 0.0, (lower + upper) / 2))
-        total = np.where(counts > 0, counts * each.reshape(len(keys), -1), 0.0).sum(axis=0)
+        seen = counts > 0
+        total = np.where(seen, counts * np.where(seen, each.reshape(len(keys), -1), 0.0), 0.0).sum(axis=0)
         return tidy(total[0]) if np.ndim(self.shares) == 1 else total
 
     @property
     def mean(self) -> Any:
-        """Σ share · middle of the bin (the tails beyond the data left out)."""
-        return tidy((self.edges[:-1] + self.edges[1:]) / 2 @ self.shares)
+        """Σ share · mean of the bin."""
+        return tidy(self._moments()[0] @ self.shares)
 
     @property
     def variance(self) -> Any:
-        """E[x²] - mean², uniform within bins (the tails beyond the data left out)."""
+        """E[x²] - mean²."""
+        return tidy(self._moments()[1] @ self.shares - np.asarray(self.mean) ** 2)
+
+    def _moments(self) -> tuple[Floats, Floats]:
+        """E[x] and E[x²] within each bin: uniform, and exponential beyond the outer ones."""
         low, high = self.edges[:-1], self.edges[1:]
-        return tidy((low * low + low * high + high * high) / 3 @ self.shares - np.asarray(self.mean) ** 2)
+        first, second = (low + high) / 2, (low * low + low * high + high * high) / 3
+        for i, edge, sign, tail in ((0, low[0], -1, self.tails[0]), (-1, high[-1], 1, self.tails[1])):
+            width = high[i] - low[i]
+            first[i] += tail * (edge + sign * width - (low[i] + high[i]) / 2)
+            beyond = edge * edge + 2 * sign * edge * width + 2 * width * width
+            second[i] += tail * (beyond - (low[i] ** 2 + low[i] * high[i] + high[i] ** 2) / 3)
+        return first, second
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw values: a bin, then a place in it, or beyond the data for the outer bins' tails."""

@@ -22,7 +22,7 @@ from evenodds.families.base import (
     generator,
     look_up,
     read,
-    share,
+    some,
     tidy,
 )
 from evenodds.labels import Grid, Labels, canonical
@@ -55,19 +55,23 @@ class Dirichlet(Conjugate):
         if np.any(np.asarray(self.concentration) < 0):
             raise ValueError("the concentrations of a Dirichlet must not be negative")
 
+    def over(self, tally: Tally) -> Self:
+        """The same prior with a number for every label and group of a tally, and for its own labels."""
+        return self._with(tally, 0.0)
+
     def __add__(self, tally: Tally) -> Self:
+        return self._with(tally, 1.0)
+
+    def _with(self, tally: Tally, times: float) -> Self:
         axis, counts = axis_of(tally, "labels"), read(tally, "labels")
         prior = np.asarray(self.concentration, float)
         if self.labels is not None and self.labels != axis:
             union, mine, theirs = self.labels.merge(axis)
-            aligned = np.zeros((len(union), *counts.shape[1:]))
-            aligned[theirs] = counts
-            prior_aligned = np.zeros((len(union), *prior.shape[1:]))
-            prior_aligned[mine] = prior
-            axis, counts, prior = union, aligned, prior_aligned
-        if counts.ndim > 1 and prior.ndim == 1:
-            prior = prior[:, None]
-        return type(self)(prior + counts, axis)
+            aligned, wide = np.zeros((len(union), *counts.shape[1:])), np.zeros((len(union), *prior.shape[1:]))
+            aligned[theirs], wide[mine] = counts, prior
+            axis, counts, prior = union, aligned, wide
+        prior = prior[:, None] if counts.ndim > 1 and prior.ndim == 1 else prior
+        return type(self)(prior + times * counts, axis)
 
     def log_normaliser(self) -> Any:
         """Σ log Γ(a_i) - log Γ(Σ a_i)."""
@@ -171,7 +175,7 @@ class Categorical(Family):
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
         counts = read(tally, "labels")
-        return cls(share(counts, counts.sum(axis=0)), axis_of(tally, "labels"))  # type: ignore[arg-type]
+        return cls(counts / some(counts.sum(axis=0)), axis_of(tally, "labels"))  # type: ignore[arg-type]
 
     @classmethod
     def _of(cls, posterior: Any, estimate: Estimate) -> Self:

@@ -22,6 +22,7 @@ from evenodds.families.base import (
     by_group,
     generator,
     groups_last,
+    some,
     tidy,
 )
 from evenodds.schema import Column
@@ -194,7 +195,7 @@ class Gaussian(Family):
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
         n, mean, squares = numeric.moments(tally)
-        return cls(tidy(np.where(n > 0, mean, np.nan)), tidy(_variance(column, squares, n)))
+        return cls(tidy(mean), tidy(_variance(column, squares, some(n))))
 
     @classmethod
     def estimate(
@@ -220,12 +221,14 @@ class Gaussian(Family):
     @classmethod
     def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
         m, k, a, b = posterior.mean, posterior.strength, posterior.shape, posterior.scale
-        if estimate == "map":
+        if estimate == "map" and np.all(np.asarray(a) > -0.5):
             return cls(*posterior.mode)
         if np.any(np.asarray(a) <= 0):
             raise ValueError("one value and a flat prior say nothing of a variance; use a proper prior, or more values")
         if estimate == "mean":
             return cls(m, b / a)
+        if np.any(np.asarray(b) <= 0):
+            raise ValueError("all values are the same and the prior is flat, so the variance is 0; use a proper prior")
         return StudentT(2 * a, m, np.sqrt(b * (k + 1) / (a * k)))
 
     def log_prob(self, x: Any) -> Floats:
@@ -260,7 +263,7 @@ class Gaussian(Family):
 def _variance(column: Column, squares: Floats, n: Floats) -> Floats:
     """The mle variance: per group, of all groups around their own means, or as given."""
     if column.variance == "per_class":
-        return np.where(n > 0, squares / np.where(n > 0, n, 1.0), np.nan)
+        return squares / n
     shared = np.sum(squares) / np.sum(n) if column.variance == "pooled" else float(column.variance)
     return np.full(np.shape(n), shared)
 

@@ -25,6 +25,7 @@ from evenodds.families.base import (
     groups_last,
     has,
     read_exactly,
+    tidy,
 )
 from evenodds.families.bernoulli import Bernoulli, Beta
 from evenodds.families.gaussian import Gaussian, NormalInverseGamma
@@ -117,7 +118,7 @@ class LogGaussian(Family):
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
         zeros, logs = parts(tally)
-        return cls(Gaussian.estimate(logs, "mle", None, column), 1 - Bernoulli.estimate(zeros, "mle").p)  # type: ignore[attr-defined]
+        return cls(Gaussian.estimate(logs, "mle", None, column), Bernoulli.estimate(zeros, "mle").p)  # type: ignore[attr-defined]
 
     @classmethod
     def estimate(
@@ -129,7 +130,7 @@ class LogGaussian(Family):
         start = cls.flat_prior() if prior is None else prior
         zeros, logs = parts(tally)
         p: Any = Bernoulli.estimate(zeros, estimate, start.zero)
-        return cls(Gaussian.estimate(logs, estimate, start.log, column), 1 - p.p)
+        return cls(Gaussian.estimate(logs, estimate, start.log, column), p.p)
 
     def log_prob(self, x: Any) -> Floats:
         """log of the lump at zero, or of the density above it; -inf below."""
@@ -146,19 +147,23 @@ class LogGaussian(Family):
         """The zeros' term, the logs' term and the stretching of the axis."""
         zeros, logs = parts(tally)
         return (
-            Bernoulli(1 - np.asarray(self.zero)).log_likelihood(zeros)
+            Bernoulli(self.zero).log_likelihood(zeros)
             + self.log.log_likelihood(logs)
             + self.base_measure(tally)
         )
 
     @property
     def mean(self) -> Any:
-        """(1 - zero) · e^(μ + σ²/2)."""
+        """(1 - zero) · e^(μ + σ²/2); infinite for the predictive, whose logs have a Student t's tails."""
+        if not isinstance(self.log, Gaussian):
+            return tidy(np.full(np.shape(self.zero), np.inf))
         return (1 - self.zero) * np.exp(self.log.mean + self.log.variance / 2)
 
     @property
     def variance(self) -> Any:
-        """E[x²] - mean²."""
+        """E[x²] - mean²; infinite for the predictive."""
+        if not isinstance(self.log, Gaussian):
+            return tidy(np.full(np.shape(self.zero), np.inf))
         return (1 - self.zero) * np.exp(2 * self.log.mean + 2 * self.log.variance) - self.mean**2
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
@@ -174,7 +179,7 @@ class LogGaussian(Family):
 
 
 def parts(tally: Tally) -> tuple[Tally, Tally]:
-    """The tally of "is it above zero?" and the numeric tally of the logs of what is."""
+    """The tally of "is it zero?", and the numeric tally of the logs of what is not."""
     if has(tally, "logs"):
         sides, logs = read_exactly(tally, "zeros"), read_exactly(tally, "logs")
     else:
@@ -187,6 +192,6 @@ def parts(tally: Tally) -> tuple[Tally, Tally]:
         sides = dd.of(np.stack([counts[~above].sum(axis=0), counts[above].sum(axis=0)]))
         logs = dd.of(np.stack([(counts * middle).sum(axis=0), (counts * middle**2).sum(axis=0)]))
     sides, logs = (numbers.reshape(2, 2, len(tally.groups)) for numbers in (sides, logs))
-    zeros = Tally.of(tally.groups, {("x", "sides"): Leaf(Fixed(2), sides)})
+    zeros = Tally.of(tally.groups, {("x", "sides"): Leaf(Fixed(2), sides[:, ::-1])})
     rows = Leaf(Fixed(1), sides[:, 1:])
     return zeros, Tally.of(tally.groups, {("x", "rows"): rows, ("x", "moments"): Leaf(Fixed(2), logs, is_sum=True)})

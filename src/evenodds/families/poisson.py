@@ -21,7 +21,7 @@ from evenodds.families.base import (
     generator,
     groups_last,
     read,
-    share,
+    some,
     spread,
     tidy,
 )
@@ -188,7 +188,7 @@ class Poisson(Family):
 
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
-        return cls(tidy(share(read(tally, "events")[0], read(tally, "rows")[0])))
+        return cls(tidy(read(tally, "events")[0] / some(read(tally, "rows")[0])))
 
     @classmethod
     def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:

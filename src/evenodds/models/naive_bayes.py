@@ -251,7 +251,7 @@ class Model:
         for name, column in self.schema.features.items():
             wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
             tally = self.column_tally(name)
-            if wanted == "auto" and tally.columns:
+            if wanted == "auto" and _counts(tally).any():
                 found[name] = auto_smoothing(_family(column), tally, self.settings.prior, column)
             else:
                 found[name] = WEAK if wanted == "auto" else float(wanted)
@@ -263,7 +263,7 @@ class Model:
         found = {}
         for name, column in self.schema.features.items():
             family, tally = _family(column), self.column_tally(name)
-            if not tally.columns or not family.informative(tally):
+            if not _counts(tally).any() or not family.informative(tally):
                 continue
             try:
                 if self.settings.estimate == "mle":
@@ -395,11 +395,18 @@ def _family(column: Column) -> type[Family]:
     return column.family
 
 
+def _counts(tally: Tally) -> Floats:
+    """How many values one column has in each class."""
+    for name, spec in tally.layout.specs.items():
+        if not spec.is_sum:
+            return np.asarray(tally[name].sum(axis=0), float)
+    return np.zeros(len(tally.groups))
+
+
 def _filled(tally: Tally) -> Tally:
     """The tally with every class that has no values of its own given all classes' values: it can say nothing new."""
-    counts = [tally[name].sum(axis=0) for name, spec in tally.layout.specs.items() if not spec.is_sum]
-    empty = np.flatnonzero(counts[0] == 0)
-    if not len(empty) or not np.any(counts[0] > 0):
+    empty = np.flatnonzero(_counts(tally) == 0)
+    if not len(empty):
         return tally
     pooled, leaves = tally.pooled(), {}
     for name in tally.layout.specs:
