@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,23 @@ def _cpu() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
+def _commit() -> str:
+    """The commit of the source, with a "+" if src/ differs from it."""
+
+    def git(*words: str) -> str:
+        root = Path(__file__).resolve().parents[1]
+        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False).stdout.strip()
+
+    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "src") else "")
+
+
+COMMIT = _commit()  # read when a benchmark starts: the source may change while it runs
+
+
 def environment() -> dict[str, Any]:
     """The machine and the versions a result belongs to."""
     return {
+        "commit": COMMIT,
         "date": datetime.date.today().isoformat(),
         "cpu": _cpu(),
         "cores": os.cpu_count(),

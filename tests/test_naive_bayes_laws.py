@@ -294,11 +294,11 @@ def test_models_whose_targets_differ_in_type_are_not_added():
         fitted(60).model_ + numbered.model_
 
 
-def test_models_whose_targets_have_different_names_are_not_added():
+def test_the_name_of_the_target_is_no_part_of_the_sum():
     X, y = mixed(60)
     named, unnamed = learner().fit(X, y), learner().fit(X, y.to_numpy())
-    with pytest.raises(ValueError, match="level"):
-        named.model_ + unnamed.model_
+    assert (named + unnamed).model_.rows == 120
+    assert_same_model((named + unnamed).model_, (named + named).model_, X, y)
 
 
 def test_a_model_is_not_added_to_a_number():

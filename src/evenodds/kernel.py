@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 FEW = 4096  # numbers in the first argument, below which loading the compiler costs more than it saves
 
 
@@ -33,7 +35,9 @@ class Kernel:
     def compiled(self) -> Callable[..., Any]:
         """Machine code that runs without the interpreter's lock, kept on disk between processes."""
         numba = _numba()
-        return self.py_func if numba is None else numba.njit(nogil=True, cache=True)(self.py_func)  # type: ignore[no-any-return]
+        if numba is None:  # integers wrap around in a kernel, as they do in machine code
+            return np.errstate(over="ignore")(self.py_func)
+        return numba.njit(nogil=True, cache=True)(self.py_func)  # type: ignore[no-any-return]
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

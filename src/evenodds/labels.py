@@ -30,7 +30,7 @@ Bytes = NDArray[np.uint8]
 _MASK = (1 << 64) - 1
 _STEP = 0x9FB21C651E98DF25
 _MIX = 0xD6E8FEB86659FD93
-_MANY = 64  # from here on the compiled hash is worth loading
+_MANY = 1 << 14  # bytes, from which on the compiled hash is worth loading
 
 
 def key(text: bytes) -> int:
@@ -246,10 +246,10 @@ def _collision(a: str, b: str) -> ValueError:
 
 def hash_texts(texts: Sequence[bytes]) -> Keys:
     """The keys of many texts."""
-    if len(texts) < _MANY:
+    blob = np.frombuffer(b"".join(texts), np.uint8)
+    if len(blob) < _MANY:
         return np.array([key(text) for text in texts], np.uint64)
     from evenodds.label_kernels import hash_blob
 
-    blob = np.frombuffer(b"".join(texts), np.uint8)
-    keys: Keys = hash_blob(blob, np.cumsum([0, *map(len, texts)]))
+    keys: Keys = hash_blob.compiled(blob, np.cumsum([0, *map(len, texts)]))
     return keys

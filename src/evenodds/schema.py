@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evenodds.labels import Ints, Labels, canonical
+from evenodds.show import Frame
 
 SAMPLE = 10_000  # rows of a source that decide its schema
 MANY = 100  # values that must all differ before a column is taken for an identifier
@@ -66,6 +67,14 @@ class Column:
     parts: tuple[Part, ...] = ()
     source: str | None = None  # the column a date's part is taken from
 
+    def __repr__(self) -> str:
+        parts = [] if self.family is None else [self.family.__name__]
+        for field in dataclasses.fields(self)[1:]:
+            value = getattr(self, field.name)
+            if value != field.default:
+                parts.append(f"{field.name}={value!r}")
+        return f"Column({', '.join(parts)})"
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -79,6 +88,23 @@ class Coded:
         return dataclasses.replace(self, codes=self.codes[rows])
 
 
+def as_column(x: Any) -> Raw | Coded:
+    """One column as numpy or Arrow has it: lists, arrays, series. Numbers and texts mixed are texts."""
+    if isinstance(x, (Coded, pa.Array, pa.ChunkedArray)) or (isinstance(x, np.ndarray) and x.dtype.kind in "biuf"):
+        return x
+    numpy_number = isinstance(getattr(x, "dtype", None), np.dtype) and x.dtype.kind in "biuf"
+    if numpy_number and hasattr(x, "to_numpy"):
+        return np.asarray(x.to_numpy())
+    if hasattr(x, "__arrow_c_stream__") and type(x).__module__.partition(".")[0] != "pandas":
+        return pa.chunked_array(x)
+    if hasattr(x, "__array__") and not isinstance(x, np.ndarray) and not hasattr(x, "dtype"):
+        return as_column(np.asarray(x))
+    try:
+        return pa.array(x, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if v is None or v != v else canonical(v) for v in x], pa.string())
+
+
 def _type(raw: Raw) -> Any:
     kind = raw.type
     return kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -90,6 +116,11 @@ def is_text(type_: Any) -> bool:
     return bool(t.is_string(type_) or t.is_large_string(type_) or t.is_string_view(type_))
 
 
+def _plain(raw: Any) -> Any:
+    """Views of text, which few of Arrow's functions take, as text."""
+    return raw.cast(pa.large_string()) if pa.types.is_string_view(raw.type) else raw
+
+
 def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
     """What a sample of a column holds. Only text and integers of named sources can be identifiers."""
     if isinstance(raw, Coded):
@@ -98,6 +129,7 @@ def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
         if not named:
             return "number"
         raw = pa.array(raw, from_pandas=True)
+    raw = _plain(raw)
     values = raw.drop_null()
     if not len(values):
         return "empty"
@@ -194,12 +226,14 @@ def codes(raw: Raw | Coded) -> Coded:
         if small is not None:
             return small
         raw = pa.array(raw, from_pandas=True)
-    encoded = raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
+    encoded = raw if pa.types.is_dictionary(raw.type) else _plain(raw).dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
     if isinstance(encoded, pa.ChunkedArray):  # no rows at all
         return Coded(np.empty(0, np.int32), Labels.of([]), np.empty(0, np.int64))
-    indices = encoded.indices if encoded.null_count == 0 else encoded.indices.fill_null(-1)
+    indices = encoded.indices
+    if indices.null_count:
+        indices = indices.cast(pa.int64()).fill_null(-1)
     where = indices.to_numpy(zero_copy_only=False)
     values = encoded.dictionary.to_pylist()
     if any(value is None or value != value for value in values):
@@ -217,7 +251,8 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
     low, high = int(raw.min()), int(raw.max())
     if high - low >= 1 << 16:
         return None
-    local = (raw if raw.dtype.kind != "b" else raw.view(np.uint8)).astype(np.int32) - low
+    numbers_ = raw.view(np.uint8) if raw.dtype.kind == "b" else raw
+    local = (numbers_ - numbers_.dtype.type(low)).astype(np.int32)
     present = np.bincount(local, minlength=high - low + 1) > 0
     values: list[Any] = [low + int(i) for i in np.flatnonzero(present)]
     if raw.dtype.kind == "b":
@@ -254,8 +289,20 @@ class Schema:
         """The columns that are modelled."""
         return {name: column for name, column in self.columns.items() if column.role == "feature"}
 
+    def __repr__(self) -> str:
+        return repr(
+            Frame(
+                [
+                    {"column": name, "as": "left out" if c.role == "ignore" else repr(c)}
+                    for name, c in self.columns.items()
+                ]
+            )
+        )
+
     def check(self, other: Schema) -> None:
         """Refuse to add models whose columns mean different things, naming the first that does."""
+        if self.target != other.target:
+            raise ValueError(f"the targets are {self.target!r} and {other.target!r}: models of one target can be added")
         if self.target_kind != other.target_kind:
             raise ValueError(
                 f"the targets differ in type ({self.target_kind} and {other.target_kind}): "

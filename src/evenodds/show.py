@@ -17,7 +17,7 @@ class Frame:
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
-        self.rows = [dict(row) for row in rows]
+        self.rows = [{name: getattr(value, "item", lambda v=value: v)() for name, value in row.items()} for row in rows]
         self.title = title
 
     @property

@@ -83,6 +83,11 @@ class Layout:
         for layout in layouts:
             for name, spec in layout.specs.items():
                 axes.setdefault(name, []).append(spec)
+        for layout in layouts:
+            columns = {name[0] for name in layout.specs}
+            for column, leaf in axes:
+                if column in columns and (column, leaf) not in layout.specs:
+                    raise ValueError(f"tallies of column {column!r} are of different kinds: one has no {leaf!r}")
         for (column, leaf), specs in axes.items():
             like = specs[0]
             for spec in specs[1:]:
@@ -91,7 +96,9 @@ class Layout:
         groups = [layout.groups for layout in layouts if len(layout.groups)] or [first.groups]
         if isinstance(groups[0], Fixed) and any(other != groups[0] for other in groups[1:]):
             raise ValueError("tallies of different groups cannot be added")
-        return Layout(union(groups), {name: (union([s.axis for s in many]), many[0].is_sum) for name, many in axes.items()})
+        return Layout(
+            union(groups), {name: (union([s.axis for s in many]), many[0].is_sum) for name, many in axes.items()}
+        )
 
 
 class Tally:
@@ -212,7 +219,8 @@ class Tally:
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{column}.{leaf}[{len(spec.axis)}]" for (column, leaf), spec in self.layout.specs.items())
-        return f"Tally({len(self.groups)} groups: {parts})"
+        groups = len(self.groups)
+        return f"Tally({groups} group{'s' if groups != 1 else ''}: {parts})"
 
     def _aligned(self, layout: Layout) -> Tally:
         if layout is self.layout or layout == self.layout:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.schema import Coded, DataError, Raw, codes, did_you_mean
+from evenodds.schema import Coded, DataError, Raw, as_column, codes, did_you_mean
 
 SHARD = 1 << 18  # rows; fixed, so that sums do not depend on the machine
 T = TypeVar("T")
@@ -90,7 +90,8 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
         return _of_pandas(x)
     if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
         if all(isinstance(row, Mapping) for row in x):
-            return _of_arrow(pa.Table.from_pylist(list(x)) if len(x) else pa.table({}), len(x))
+            names = dict.fromkeys(str(name) for row in x for name in row)
+            return Table({name: as_column([row.get(name) for row in x]) for name in names}, len(x))
         return _of_array(_as_array(x), names)
     if isinstance(x, Mapping):
         x = pa.table({str(name): pa.array(values, from_pandas=True) for name, values in x.items()})

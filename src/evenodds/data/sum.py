@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from evenodds.data.memory import Table, block, in_order
-from evenodds.families.base import Floats, Rows
+from evenodds.families.base import Floats, Rows, count
 from evenodds.labels import Fixed, Labels
 from evenodds.schema import Coded, Column, Schema, codes, numbers, part_of_date
 from evenodds.tally import Leaf, Tally
 
-CLASSES = "classes"  # the target's leaf: how many rows of each class
+CLASSES = ("", "classes")  # the target's leaf: how many rows of each class; no family has a leaf of that name
 
 
 def cells(table: Table, name: str, column: Column) -> Any:
@@ -42,10 +42,8 @@ def sum_table(
 
 
 def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tally:
-    from evenodds.families.base import count
-
     whole = np.zeros(table.rows, np.int8)
-    leaves = {(schema.target, CLASSES): Leaf(Fixed(1), count(whole, 1, rows))}
+    leaves = {CLASSES: Leaf(Fixed(1), count(whole, 1, rows))}
     numeric: dict[type[Any], dict[str, Floats]] = {}
     for name, column in schema.features.items():
         family = column.family

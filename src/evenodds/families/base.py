@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds import double_double as dd
 from evenodds.labels import Fixed, Grid
-from evenodds.schema import Column, Raw, codes, numbers
+from evenodds.schema import Column, DataError, as_column, codes, numbers
 from evenodds.tally import Leaf, Numbers, Tally
 
 Estimate = Literal["mle", "map", "mean", "predictive"]
@@ -237,12 +237,12 @@ class Family(Distribution):
     @classmethod
     def tally(cls, x: ArrayLike, *, weights: ArrayLike | None = None, groups: ArrayLike | None = None) -> Tally:
         """The tally of some values; with `groups`, one tally per group's label."""
-        raw: Raw = x if hasattr(x, "type") else _column(x)  # type: ignore[assignment]
+        raw = as_column(x)
         n = len(raw)
         axis: Grid = Fixed(1)
         where: NDArray[np.integer] = np.zeros(n, np.int32)
         if groups is not None:
-            coded = codes(_column(groups))
+            coded = codes(as_column(groups))
             axis, where = coded.labels, coded.place[coded.codes]
         rows = Rows(where, len(axis), check_weights(weights, n))
         cells: Any = numbers(raw, X).reshape(-1, 1) if cls.cells == "numbers" else codes(raw)
@@ -255,12 +255,11 @@ class Family(Distribution):
         x: ArrayLike,
         *,
         weights: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
         prior: Any = None,
         estimate: Estimate = "mean",
     ) -> Any:
         """The distribution estimated from some values; a null value is left out."""
-        return cls.estimate(cls.tally(x, weights=weights, groups=groups), estimate, prior)
+        return cls.estimate(cls.tally(x, weights=weights), estimate, prior)
 
     @classmethod
     def estimate(
@@ -285,7 +284,9 @@ class Family(Distribution):
         tally = data if isinstance(data, Tally) else cls.tally(data)
         start = cls.flat_prior() if prior is None else prior
         if not start.proper:
-            raise ValueError(f"{start!r} does not integrate to 1, so it gives the data no probability; use a proper prior")
+            raise ValueError(
+                f"{start!r} does not integrate to 1, so it gives the data no probability; use a proper prior"
+            )
         if hasattr(start, "log_evidence"):
             return start.log_evidence(cls, tally)
         return tidy((start + tally).log_normaliser() - start.over(tally).log_normaliser() + cls.base_measure(tally))
@@ -300,23 +301,10 @@ class Family(Distribution):
         raise NotImplementedError
 
 
-def _column(x: Any) -> Raw:
-    """Values as numpy or Arrow has them; None is missing."""
-    import pyarrow as pa
-
-    if isinstance(x, np.ndarray) and x.dtype.kind in "biuf":
-        return x
-    if hasattr(x, "__arrow_c_stream__"):
-        return pa.chunked_array(x)
-    return pa.array(x, from_pandas=True)
-
-
 def check_weights(weights: Any, n: int) -> Floats | None:
     """Weights as doubles: one per row, finite, none negative."""
     if weights is None:
         return None
-    from evenodds.schema import DataError
-
     w = np.asarray(weights, dtype=np.float64)
     if w.ndim == 0:
         w = np.full(n, w)

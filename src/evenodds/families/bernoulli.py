@@ -7,7 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenodds.families.base import COLUMN, Conjugate, Estimate, Family, Floats, Rows, Seed, by_group, count, generator, groups_last, read, some, spread, tidy
+from evenodds.families.base import (
+    COLUMN,
+    Conjugate,
+    Estimate,
+    Family,
+    Floats,
+    Rows,
+    Seed,
+    by_group,
+    count,
+    generator,
+    groups_last,
+    read,
+    some,
+    spread,
+    tidy,
+)
 from evenodds.labels import Fixed
 from evenodds.schema import Column, DataError
 from evenodds.tally import Leaf, Tally

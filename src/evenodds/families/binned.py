@@ -55,6 +55,7 @@ class Binned(Family):
     shares: Any  # (bins, groups)
     tails: tuple[float, float] = (0.0, 0.0)  # how much of the outer bins' mass lies beyond the data
     lump: int = -1  # the bin that is a single value (zero, or the origin), if any
+    origin: float = 0.0
     name = "binned"
 
     @classmethod
@@ -102,16 +103,19 @@ class Binned(Family):
         edges, counts, tails, lump = _cut(tally, column)
         if estimate == "mle":
             values = counts[:, 0] if plain(tally) else counts
-            return cls(edges, values / some(values.sum(axis=0)), tails, lump)
+            return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin)
         posterior = (cls.flat_prior() if prior is None else prior) + _as_labels(counts, tally)
-        return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump)
+        return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump, column.origin)
 
     def log_prob(self, x: Any) -> Floats:
         """log density, or log mass at a lump; NaN for a missing value."""
         x = np.asarray(x, float)
         flat = np.ascontiguousarray(x).ravel()
         picked = look_up(self._log_table, self.codes(flat))
-        if np.fmin.reduce(flat, initial=np.inf) < self.edges[0] or np.fmax.reduce(flat, initial=-np.inf) > self.edges[-1]:
+        if (
+            np.fmin.reduce(flat, initial=np.inf) < self.edges[0]
+            or np.fmax.reduce(flat, initial=-np.inf) > self.edges[-1]
+        ):
             outside = np.flatnonzero((flat < self.edges[0]) | (flat > self.edges[-1]))
             picked[outside] += self._beyond(flat[outside]).reshape(-1, *(1,) * (picked.ndim - 1))
         return picked.reshape(x.shape + picked.shape[1:]) if x.ndim != 1 else picked
@@ -151,7 +155,7 @@ class Binned(Family):
         """Σ count_b log p_b over the histogram's bins; exact where none of them straddles a cut."""
         keys, counts = numeric.histogram(tally)
         lower, upper = numeric.edges(keys)
-        each = self.log_prob(np.where(keys == 0, 0.0, (lower + upper) / 2))
+        each = self.log_prob(np.where(keys == 0, 0.0, (lower + upper) / 2) + self.origin)
         seen = counts > 0
         total = np.where(seen, counts * np.where(seen, each.reshape(len(keys), -1), 0.0), 0.0).sum(axis=0)
         return tidy(total[0]) if np.ndim(self.shares) == 1 else total

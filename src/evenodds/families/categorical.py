@@ -26,7 +26,7 @@ from evenodds.families.base import (
     tidy,
 )
 from evenodds.labels import Grid, Labels, canonical
-from evenodds.schema import Coded, Column, codes
+from evenodds.schema import Column, as_column, codes
 from evenodds.tally import Leaf, Tally
 
 
@@ -183,9 +183,7 @@ class Categorical(Family):
 
     def log_prob(self, x: Any) -> Floats:
         """log θ of each value; -inf for a value that is not in the list, NaN for a null."""
-        import pyarrow as pa
-
-        cells = x if isinstance(x, Coded) else codes(pa.array(x, from_pandas=True))
+        cells = codes(as_column(x))
         with np.errstate(divide="ignore"):
             table = np.log(self.shares)
         table = np.concatenate([table, np.full((1, *table.shape[1:]), -np.inf), np.full((1, *table.shape[1:]), np.nan)])

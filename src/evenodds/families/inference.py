@@ -159,7 +159,8 @@ def weigh(
         if isinstance(model, tuple):
             log_evidence[name] = float(model[0].log_evidence(data, model[1]))
         else:
-            log_evidence[name] = float(np.sum(model.log_prob(data)))
+            known = model.log_likelihood(data) if isinstance(data, Tally) else model.log_prob(data)  # type: ignore[attr-defined]
+            log_evidence[name] = float(np.sum(known))
     weights = {name: 1.0 if prior is None else prior[name] for name in models}
     values = np.array([log_evidence[name] + _log(weights[name]) for name in models])
     if not np.isfinite(values.max()):

@@ -117,7 +117,7 @@ class LogGaussian(Family):
 
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
-        zeros, logs = parts(tally)
+        zeros, logs = parts(tally, column.origin)
         return cls(Gaussian.estimate(logs, "mle", None, column), Bernoulli.estimate(zeros, "mle").p)  # type: ignore[attr-defined]
 
     @classmethod
@@ -128,7 +128,7 @@ class LogGaussian(Family):
         if estimate == "mle":
             return super().estimate(tally, estimate, prior, column)
         start = cls.flat_prior() if prior is None else prior
-        zeros, logs = parts(tally)
+        zeros, logs = parts(tally, column.origin)
         p: Any = Bernoulli.estimate(zeros, estimate, start.zero)
         return cls(Gaussian.estimate(logs, estimate, start.log, column), p.p)
 
@@ -146,11 +146,7 @@ class LogGaussian(Family):
     def log_likelihood(self, tally: Tally) -> Any:
         """The zeros' term, the logs' term and the stretching of the axis."""
         zeros, logs = parts(tally)
-        return (
-            Bernoulli(self.zero).log_likelihood(zeros)
-            + self.log.log_likelihood(logs)
-            + self.base_measure(tally)
-        )
+        return Bernoulli(self.zero).log_likelihood(zeros) + self.log.log_likelihood(logs) + self.base_measure(tally)
 
     @property
     def mean(self) -> Any:
@@ -178,11 +174,13 @@ class LogGaussian(Family):
         return f"LogGaussian({', '.join(f'{name}={brief(value)}' for name, value in shown.items())})"
 
 
-def parts(tally: Tally) -> tuple[Tally, Tally]:
+def parts(tally: Tally, origin: float = 0.0) -> tuple[Tally, Tally]:
     """The tally of "is it zero?", and the numeric tally of the logs of what is not."""
     if has(tally, "logs"):
         sides, logs = read_exactly(tally, "zeros"), read_exactly(tally, "logs")
     else:
+        if origin:
+            raise DataError(f"{tally.columns[0]!r} was counted from {origin:g}: its histogram does not tell its logs")
         keys, counts = numeric.histogram(tally)
         if len(keys) and keys[0] < 0:
             raise DataError(f"{tally.columns[0]!r} has negative values: they have no log")

@@ -26,9 +26,7 @@ EXPONENTS, MANTISSAS = 4096, 128
 FIRST_PAGES = 24  # a column: room for values over 24 powers of two before the kernel asks for more
 
 
-def leaves(
-    x: Floats, rows: Rows, columns: dict[str, Column], *, histogram: bool
-) -> dict[tuple[str, str], Leaf]:
+def leaves(x: Floats, rows: Rows, columns: dict[str, Column], *, histogram: bool) -> dict[tuple[str, str], Leaf]:
     """The leaves of a block of columns (rows, columns)."""
     k, g = x.shape[1], rows.n_groups
     page = np.full((k if histogram else 0, EXPONENTS), -1, np.int32)

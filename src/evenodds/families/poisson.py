@@ -85,7 +85,9 @@ class Gamma(Conjugate):
 
         tail = (1 - level) / 2
         shape = np.where(np.asarray(self.shape) > 0, self.shape, 1.0)
-        low, high = (np.where(np.asarray(self.shape) > 0, gammaincinv(shape, q) / self.rate, 0.0) for q in (tail, 1 - tail))
+        low, high = (
+            np.where(np.asarray(self.shape) > 0, gammaincinv(shape, q) / self.rate, 0.0) for q in (tail, 1 - tail)
+        )
         return tidy(low, high)  # type: ignore[no-any-return]
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
@@ -129,7 +131,9 @@ class NegativeBinomial(Distribution):
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw counts: a rate first, then a count at that rate."""
         rng = generator(random_state)
-        return rng.poisson(rng.gamma(self.shape, 1 / np.asarray(self.rate), (size, *np.shape(self.shape)))).astype(float)
+        return rng.poisson(rng.gamma(self.shape, 1 / np.asarray(self.rate), (size, *np.shape(self.shape)))).astype(
+            float
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

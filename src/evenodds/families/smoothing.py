@@ -7,7 +7,8 @@ Leave one row out: the row of group g and value v is predicted, from the rest, w
 where m_v is the pooled share without that row (or 1 per value, and λ·V below, under a flat prior). All rows of one cell
 are alike, so the sum over rows is a sum over cells: closed form in the counts, no second pass. A value seen in that
 row alone would be unseen without it, and carries no evidence. A column that says nothing of the class is smoothed
-away; one that does is left alone.
+away; one that does is left alone. So that six rows do not claim certainty, λ itself has a prior: 2 pseudo-rows, give
+or take a factor of e² (log-normal); a few dozen rows outweigh it.
 
 Families that do not count values (Gaussian, Poisson) get a fixed, weak prior: choosing its strength gained nothing.
 """
@@ -23,7 +24,9 @@ from evenodds.schema import Column
 from evenodds.tally import Tally
 
 PriorKind = Literal["pooled", "flat"]
-WEAK = 2.0  # pseudo-rows, for families that do not count values
+Cells = tuple[Floats, Floats, Floats, float, int]
+WEAK = 2.0  # pseudo-rows: the middle of λ's prior, and what families that do not count values get
+SPREAD = 2.0  # of the log of λ under its prior
 COARSE = np.linspace(np.log(1e-3), np.log(1e4), 15)  # log pseudo-rows
 FINER = 4  # times the best step is cut in four
 
@@ -34,15 +37,18 @@ def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: 
     if counts is None:
         return WEAK
     cells = _cells(counts)
-    grid, scores = COARSE, [_score(cells, np.exp(point), kind) for point in COARSE]
-    best = float(grid[int(np.argmax(scores))])
+    best = _best(COARSE, cells, kind)
     step = float(COARSE[1] - COARSE[0])
     for _ in range(FINER):
         step /= 4
-        grid = best + step * np.arange(-3, 4)
-        scores = [_score(cells, np.exp(point), kind) for point in grid]
-        best = float(grid[int(np.argmax(scores))])
+        best = _best(best + step * np.arange(-3, 4), cells, kind)
     return float(np.exp(best))
+
+
+def _best(grid: Floats, cells: Cells, kind: PriorKind) -> float:
+    """The log λ of the grid with the highest leave-one-out likelihood × prior."""
+    scores = [_score(cells, np.exp(point), kind) - 0.5 * ((point - np.log(WEAK)) / SPREAD) ** 2 for point in grid]
+    return float(grid[int(np.argmax(scores))])
 
 
 def leave_one_out(counts: Floats, strength: float, kind: PriorKind) -> float:
@@ -50,14 +56,14 @@ def leave_one_out(counts: Floats, strength: float, kind: PriorKind) -> float:
     return _score(_cells(counts), strength, kind)
 
 
-def _cells(counts: Floats) -> tuple[Floats, Floats, Floats, float, int]:
+def _cells(counts: Floats) -> Cells:
     """Of every cell with rows in it: its rows, its value's rows and its group's rows; then all rows, and the values."""
     value, group = np.nonzero(counts)
     values, groups = counts.sum(axis=1), counts.sum(axis=0)
     return counts[value, group], values[value], groups[group], float(counts.sum()), len(counts)
 
 
-def _score(cells: tuple[Floats, Floats, Floats, float, int], strength: float, kind: PriorKind) -> float:
+def _score(cells: Cells, strength: float, kind: PriorKind) -> float:
     n, value, group, total, values = cells
     if kind == "pooled":
         top, bottom = n - 1 + strength * (value - 1) / max(total - 1, 1.0), group - 1 + strength

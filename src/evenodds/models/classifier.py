@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from evenodds.families.base import Floats, check_weights
 from evenodds.models.explain import Explanation, explain
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.naive_bayes import Model, Settings
-from evenodds.schema import Coded, DataError, Schema, codes, did_you_mean, target_kind
+from evenodds.schema import Coded, DataError, Schema, as_column, codes, did_you_mean, target_kind
 from evenodds.show import Frame
 
 
@@ -132,7 +133,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         names = [name for name, column in model.schema.columns.items() if column.source is None]
         new.n_features_in_ = len(names)
-        new.feature_names_in_ = np.array(names, dtype=object)
+        if names != [f"x{j}" for j in range(len(names))]:
+            new.feature_names_in_ = np.array(names, dtype=object)
         return new._keep(model)
 
     def __add__(self, other: Any) -> Self:
@@ -142,6 +144,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __radd__(self, other: object) -> Self:
         return self if other == 0 else NotImplemented
+
+    def __sub__(self, other: Any) -> Self:
+        if not isinstance(other, NaiveBayes):
+            return NotImplemented
+        return type(self).of(self.model_ - other.model_)
+
+    def fade(self, factor: float) -> Self:
+        """All evidence so far, worth `factor` times as much."""
+        check_is_fitted(self)
+        return self._keep(self.model_.fade(factor))
 
     def _keep(self, model: Model) -> Self:
         self.model_ = model
@@ -155,6 +167,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _decide(self, rows: Table, y: Any, kind: str) -> Schema:
         name = y if isinstance(y, str) else str(getattr(y, "name", None) or "class")
+        while name in rows.columns:
+            name += "_"
         if self.schema is not None:
             for column, how in self.schema.features.items():
                 rows[how.source or column]
@@ -168,7 +182,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(y, str):
             whole = table(X)
             raw = whole[y]
-            rows = self._features(_drop(X, y), reset=reset)
+            rows = self._features(_drop(X, y) if _has_frame(X) else whole.without(y), reset=reset)
         else:
             if y is None:
                 raise ValueError(
@@ -190,13 +204,19 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = table(X)
         known = getattr(self, "feature_names_in_", None)
         if not reset and known is not None and set(known) < set(rows.columns):
-            X, rows = _drop(X, *(set(rows.columns) - set(known))), rows.without(*(set(rows.columns) - set(known)))
+            extra = set(rows.columns) - set(known)
+            X, rows = _drop(X, *extra) if _has_frame(X) else X, rows.without(*extra)
         if rows.rows == 0:
             raise DataError(f"Found array with 0 sample(s) (shape=(0, {len(rows.columns)})): a table without rows")
         if not rows.columns:
             raise DataError(f"0 feature(s) (shape=({rows.rows}, 0)) while a minimum of 1 is required.")
-        if hasattr(X, "shape") and not isinstance(X, (pa.Table, pa.RecordBatch)):
+        if _has_frame(X) or hasattr(X, "dtype") or hasattr(X, "__array__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
+        elif not reset and not rows.named and len(rows.columns) != self.n_features_in_:
+            raise DataError(
+                f"X has {len(rows.columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
+            )
         elif reset:
             self.n_features_in_ = len(rows.columns)
             if rows.named:
@@ -215,11 +235,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 return Table(dict(zip(names, rows.columns.values())), rows.rows, False, rows.dense)
         missing = [name for name in wanted if name not in rows.columns]
         if missing:
-            if not any(name in rows.columns for name in wanted):
-                raise DataError(did_you_mean(missing[0], rows.columns))
             strange = [name for name in rows.columns if name not in known]
-            if strange:
-                raise DataError(did_you_mean(strange[0], known))
+            for name in strange:
+                if difflib.get_close_matches(name, missing, 1):
+                    raise DataError(did_you_mean(name, known))
+            if len(missing) == len(wanted):
+                raise DataError(did_you_mean(missing[0], rows.columns))
             empty = pa.nulls(rows.rows)
             return Table({**rows.columns, **dict.fromkeys(missing, empty)}, rows.rows, rows.named)
         return rows
@@ -308,13 +329,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return check(self.model_, rows, target, most)
 
 
+def _has_frame(X: Any) -> bool:
+    """Whether this is a data frame whose columns scikit-learn itself looks at."""
+    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "drop")
+
+
 def _drop(X: Any, *names: str) -> Any:
-    """The same table without some columns, as its own kind where scikit-learn looks at it."""
-    if type(X).__module__.partition(".")[0] == "pandas":
-        return X.drop(columns=[column for column in X.columns if str(column) in names])
-    if type(X).__module__.partition(".")[0] == "polars":
-        return X.drop(list(names))
-    return table(X).without(*names)
+    """A data frame without some columns."""
+    kept = [column for column in X.columns if str(column) not in names]
+    return X[kept] if hasattr(X, "iloc") else X.select(kept)
 
 
 def _target(y: Any) -> Any:
@@ -336,38 +359,20 @@ def _target(y: Any) -> Any:
             stacklevel=4,
         )
         y = y.ravel()
-    if isinstance(y, (pa.Array, pa.ChunkedArray)):
-        return y
-    if type(y).__module__.partition(".")[0] == "pandas":
-        if isinstance(y.dtype, np.dtype) and y.dtype.kind in "biuf":
-            y = y.to_numpy()
-        else:
-            return pa.array(y, from_pandas=True)
-    elif hasattr(y, "__arrow_c_stream__") and not isinstance(y, np.ndarray):
-        return pa.chunked_array(y)
-    array = np.asarray(y)
-    if array.ndim != 1:
-        raise DataError(f"y has {array.ndim} dimensions: give one class per row")
-    if array.dtype.kind == "c":
-        raise DataError("Complex data not supported: classes are texts or numbers")
-    if array.dtype.kind == "f":
-        if np.isnan(array).any():
-            raise DataError(f"Input y contains NaN: the target is missing in row {np.flatnonzero(np.isnan(array))[0]}")
-        if np.isinf(array).any():
-            raise DataError("Input y contains infinity or a value too large for dtype('float64').")
-        check_classification_targets(array)
-    if array.dtype.kind == "O":
-        if any(isinstance(value, (list, tuple, set, dict, np.ndarray)) for value in array):
+    if isinstance(y, (list, tuple)):
+        y = np.asarray(y, dtype=object) if any(isinstance(value, (list, tuple, set)) for value in y) else np.asarray(y)
+    if isinstance(y, np.ndarray):
+        if y.ndim != 1:
+            raise DataError(f"y has {y.ndim} dimensions: give one class per row")
+        if y.dtype.kind == "c":
+            raise DataError("Complex data not supported: classes are texts or numbers")
+        if y.dtype.kind == "O" and any(isinstance(value, (list, tuple, set, dict, np.ndarray)) for value in y):
             raise DataError("y has several labels in a row: give one class per row")
-        return pa.array(_plain(array), from_pandas=True)
-    return array if array.dtype.kind in "biuf" else pa.array(array)
-
-
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Numbers and texts mixed are texts."""
-    from evenodds.labels import canonical
-
-    kinds = {type(value) for value in array if value is not None and value == value}
-    if len(kinds) > 1 and not all(issubclass(kind, (int, float, np.number)) for kind in kinds):
-        return np.array([None if v is None or v != v else canonical(v) for v in array], dtype=object)
-    return array
+    column = as_column(y)
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        if np.isnan(column).any():
+            raise DataError(f"Input y contains NaN: the target is missing in row {np.flatnonzero(np.isnan(column))[0]}")
+        if np.isinf(column).any():
+            raise DataError("Input y contains infinity or a value too large for dtype('float64').")
+        check_classification_targets(column)
+    return column

@@ -53,8 +53,10 @@ def _table_rows(model: Model, name: str) -> Iterator[dict[str, Any]]:
         low, high = posterior.interval(LEVEL)
         names = _value_names(estimate)
         for c, label in enumerate(classes):
-            for v in sorted(range(len(names)), key=names.__getitem__) if isinstance(estimate, Categorical) else range(
-                len(names)
+            for v in (
+                sorted(range(len(names)), key=names.__getitem__)
+                if isinstance(estimate, Categorical)
+                else range(len(names))
             ):
                 yield {target: label, name: names[v], "p": estimate.shares[v, c], "low": low[v, c], "high": high[v, c]}
     elif isinstance(estimate, Bernoulli):
@@ -70,7 +72,12 @@ def _table_rows(model: Model, name: str) -> Iterator[dict[str, Any]]:
     else:
         low, high = posterior.interval(LEVEL)
         for c, label in enumerate(classes):
-            row = {target: label, "mean": np.broadcast_to(estimate.mean, len(classes))[c], "low": low[c], "high": high[c]}
+            row = {
+                target: label,
+                "mean": np.broadcast_to(estimate.mean, len(classes))[c],
+                "low": low[c],
+                "high": high[c],
+            }
             yield row | ({"sd": float(np.sqrt(estimate.variance[c]))} if family is Gaussian else {})
 
 
@@ -79,8 +86,11 @@ def _value_names(distribution: Categorical | Binned) -> list[str]:
         return distribution.labels.texts()
     edges = [f"{edge:.4g}" for edge in distribution.edges]
     names = [f"{a} to {b}" for a, b in zip(edges[:-1], edges[1:])]
-    if distribution.lump >= 0:
-        names[distribution.lump] = edges[distribution.lump]
+    lump = distribution.lump
+    if lump >= 0:
+        names[lump] = edges[lump]
+        if lump + 1 < len(names):
+            names[lump + 1] = f"above {edges[lump]} to {edges[lump + 2]}"
     return names
 
 
@@ -111,8 +121,9 @@ def coefficients(model: Model) -> Linear:
                 constants = constants + np.log1p(-dist.p)
                 names.append(name)
             elif isinstance(dist, Categorical):
-                weights.extend(np.log(dist.shares))
-                names.extend(f"{name}={text}" for text in dist.labels.texts())
+                for text, shares in sorted(zip(dist.labels.texts(), dist.shares.tolist())):
+                    weights.append(np.log(shares))
+                    names.append(f"{name}={text}")
             elif isinstance(dist, Poisson):
                 weights.append(np.log(dist.rate))
                 constants = constants - dist.rate
@@ -211,7 +222,9 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
             expected = row[:, :, None] * column[:, None, :] / np.where(whole > 0, whole, 1.0)[:, None, None]
             ratio = np.where(table > 0, table, 1.0) / np.where(table > 0, expected, 1.0)
             information = float((table * np.log(ratio)).sum() / n)
-            degrees = float((np.maximum((row > 0).sum(axis=1) - 1, 0) * np.maximum((column > 0).sum(axis=1) - 1, 0)).sum())
+            degrees = float(
+                (np.maximum((row > 0).sum(axis=1) - 1, 0) * np.maximum((column > 0).sum(axis=1) - 1, 0)).sum()
+            )
             found.append(
                 {
                     "a": a,

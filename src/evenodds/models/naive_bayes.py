@@ -24,7 +24,7 @@ from evenodds.families import Categorical, Dirichlet, Distribution, Estimate, Fa
 from evenodds.families.base import Floats, check_weights, look_up
 from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
 from evenodds.labels import Fixed, Labels, canonical
-from evenodds.schema import Coded, Column, DataError, Schema, codes
+from evenodds.schema import Coded, Column, DataError, Schema, as_column, codes
 from evenodds.tally import Leaf, Tally
 
 BLOCK = 1 << 14  # rows scored at once: what the cache holds
@@ -107,6 +107,9 @@ class Model:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        return f"Model({self.rows:,} rows, {len(self.classes)} classes of {self.schema.target!r})\n{self.schema!r}"
+
     def _with(self, tally: Tally) -> Model:
         return Model(self.schema, tally, self.settings)
 
@@ -121,7 +124,7 @@ class Model:
     def count(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Tally:
         """The tally of some rows under this model's schema."""
         rows = as_table(x)
-        target = codes(y) if not isinstance(y, Coded) else y
+        target = codes(as_column(y))
         if len(target.codes) != rows.rows:
             raise DataError(f"{len(target.codes)} target values for {rows.rows} rows: expected one for each")
         return sum_table(rows, self.schema, target, check_weights(weights, rows.rows), threads)
@@ -160,7 +163,7 @@ class Model:
         """Rows of each class, in the order of `classes`."""
         if not self.tally.columns:
             return np.zeros(0)
-        counts: Floats = self.tally[self.schema.target, CLASSES][0].astype(float)[self._order]
+        counts: Floats = self.tally[CLASSES][0].astype(float)[self._order]
         return counts
 
     @functools.cached_property
@@ -169,7 +172,7 @@ class Model:
         weight = self.settings.class_weight
         tally = self.tally
         if weight is not None:
-            counts = tally[self.schema.target, CLASSES][0].astype(float)
+            counts = tally[CLASSES][0].astype(float)
             texts = self._labels.texts()
             if isinstance(weight, str):
                 if weight != "balanced":
@@ -188,7 +191,7 @@ class Model:
     @functools.cached_property
     def log_prior(self) -> Floats:
         """log p(c) of each class."""
-        counts = self._weighted[self.schema.target, CLASSES][0].astype(float)
+        counts = self._weighted[CLASSES][0].astype(float)
         prior = self.settings.class_prior
         if isinstance(prior, str) and prior == "estimated":
             shares = counts / counts.sum()
@@ -228,7 +231,12 @@ class Model:
 
     @functools.cached_property
     def _columns(self) -> dict[str, Tally]:
-        return {name: self._weighted.column(name) for name in self.schema.features}
+        whole = self._weighted
+        leaves: dict[str, dict[tuple[str, str], Leaf]] = {name: {} for name in self.schema.features}
+        for name in whole.layout.specs:
+            if name != CLASSES:
+                leaves[name[0]][name] = whole.leaf(name)
+        return {name: Tally.of(whole.groups, found) for name, found in leaves.items()}
 
     def column_prior(self, name: str) -> Any:
         """The prior of a column's parameters: its own, or formed from the pooled data."""
@@ -418,7 +426,7 @@ def _filled(tally: Tally) -> Tally:
 
 
 def _negative(tally: Tally) -> str:
-    for name, spec in tally.layout.specs.items():
+    for name, spec in sorted(tally.layout.specs.items(), key=lambda item: item[0] == CLASSES):
         if not spec.is_sum and np.any(tally[name] < 0):
             row, group = np.argwhere(tally[name] < 0)[0]
             groups = tally.groups

@@ -1,0 +1,403 @@
+"""Bad input: an exception of the right type whose sentence names the column or row, and the cure."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import evenodds as eo
+from evenodds.data import memory
+from tables import COLUMNS, fitted, mixed
+
+Y = ["a", "b", "a", "b"]
+
+
+def frame(**columns):
+    return pd.DataFrame(columns)
+
+
+def refused(words, kind=eo.DataError):
+    return pytest.raises(kind, match=words)
+
+
+# Tables
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        [],
+        np.empty((0, 3)),
+        pd.DataFrame({"x": []}),
+        pa.table({"x": pa.array([], pa.float64())}),
+        sp.csr_array((0, 3)),
+        pa.table({"c": pa.array([], pa.string())}),
+    ],
+    ids=["list", "numpy", "pandas", "pyarrow", "sparse", "texts"],
+)
+def test_a_table_without_rows(empty):
+    with refused(r"0 sample\(s\)"):
+        eo.NaiveBayes().fit(empty, [])
+
+
+@pytest.mark.parametrize("empty", [np.empty((4, 0)), pd.DataFrame(index=range(4)), [{}, {}, {}, {}]])
+def test_a_table_without_columns(empty):
+    with refused(r"0 feature\(s\).* minimum of 1 is required"):
+        eo.NaiveBayes().fit(empty, Y)
+
+
+def test_a_table_that_is_the_target_only():
+    with refused("0 feature"):
+        eo.NaiveBayes().fit(frame(y=Y), "y")
+
+
+@pytest.mark.parametrize("what", [5, "a text", object(), None], ids=["number", "text", "object", "None"])
+def test_what_is_no_table(what):
+    with refused("cannot read a table from"):
+        eo.NaiveBayes().fit(what, Y)
+
+
+def test_a_single_column_of_numbers_is_no_table():
+    with refused("Expected 2D array, got 1D array instead.*reshape"):
+        eo.NaiveBayes().fit(np.arange(4.0), Y)
+    with refused("Expected 2D array, got 3D"):
+        eo.NaiveBayes().fit(np.zeros((4, 2, 2)), Y)
+
+
+def test_two_columns_of_one_name():
+    two = pd.DataFrame([[1.0, 2.0]] * 4, columns=["x", "x"])
+    with refused("two columns are named 'x': rename one"):
+        eo.NaiveBayes().fit(two, Y)
+    with refused("two columns are named 'x': rename one"):
+        eo.NaiveBayes().fit(pa.Table.from_arrays([pa.array([1, 2, 3, 4])] * 2, names=["x", "x"]), Y)
+
+
+def test_two_columns_whose_names_are_one_text():
+    with refused("two columns are named '1': rename one"):
+        eo.NaiveBayes().fit(pd.DataFrame([[1.0, 2.0]] * 4, columns=["1", 1]).set_axis(["1", 1], axis=1), Y)
+
+
+def test_complex_numbers():
+    with refused("Complex data not supported"):
+        eo.NaiveBayes().fit(np.zeros((4, 2), complex), Y)
+    with refused("Complex data not supported"):
+        eo.NaiveBayes().fit(sp.csr_array(np.eye(4, dtype=complex)), Y)
+    with refused("'z'"):
+        eo.NaiveBayes().fit(frame(z=np.array([1j, 2, 3, 4]), x=[1.0, 2, 3, 4]), Y)
+
+
+@pytest.mark.parametrize("cells", [[[1], [2], [3], [1]], [{"a": 1}] * 4], ids=["lists", "structures"])
+def test_nested_columns_are_left_out_with_a_note(cells):
+    table = pa.table({"nested": cells, "x": [1.0, 2.0, 3.0, 4.0]})
+    for X in (table, table.to_pandas()):
+        with pytest.warns(eo.SchemaWarning, match="column 'nested' holds lists or structures: left out"):
+            assert list(eo.NaiveBayes().fit(X, Y).model_.schema.features) == ["x"]
+
+
+def test_a_nested_column_with_a_family_is_refused():
+    table = pa.table({"nested": [[1], [2], [3], [1]]})
+    with refused("column 'nested'"):
+        eo.NaiveBayes({"nested": eo.Gaussian}).fit(table, Y)
+
+
+def test_a_table_of_nothing_usable():
+    with pytest.warns(eo.SchemaWarning), refused("no column"):
+        eo.NaiveBayes().fit(frame(day=pd.date_range("2024-01-01", periods=4)), Y)
+
+
+# Nulls and infinities
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_column_of_nulls_says_nothing(named):
+    X = frame(x=[1.0, 2.0, 3.0, 4.0], hole=[np.nan] * 4)
+    if named:
+        with pytest.warns(eo.SchemaWarning, match="column 'hole' has no values in the first rows: left out"):
+            nb = eo.NaiveBayes().fit(X, Y)
+    else:
+        X = X.to_numpy()
+        nb = eo.NaiveBayes().fit(X, Y)
+    without = eo.NaiveBayes().fit(np.array([[1.0], [2.0], [3.0], [4.0]]), Y)
+    np.testing.assert_allclose(nb.predict_proba(X), without.predict_proba(np.array([[1.0], [2.0], [3.0], [4.0]])))
+
+
+@pytest.mark.parametrize("family", list(COLUMNS.values()), ids=lambda family: family.__name__)
+@pytest.mark.parametrize("estimate", ["predictive", "mean", "map", "mle"])
+def test_a_column_of_nulls_with_a_family_says_nothing(family, estimate):
+    X = pa.table({"hole": pa.nulls(4, pa.string() if family is eo.Categorical else pa.float64())})
+    nb = eo.NaiveBayes({"hole": family}, estimate=estimate).fit(X, ["a", "b", "a", "a"])
+    np.testing.assert_allclose(nb.predict_proba(X), [[0.75, 0.25]] * 4)
+    value = "x" if family is eo.Categorical else 1.0
+    np.testing.assert_allclose(nb.predict_proba([{"hole": value}]), [[0.75, 0.25]])
+
+
+NUMERIC = [eo.Bernoulli, eo.Poisson, eo.Gaussian, eo.LogGaussian, eo.Binned]
+
+
+@pytest.mark.parametrize("family", NUMERIC, ids=lambda family: family.__name__)
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5, 1.0]])
+def test_infinity_at_fit(family, weights):
+    X = frame(x=[1.0, 0.0, np.inf, 1.0])
+    with refused("column 'x' is inf.* in row 2"):
+        eo.NaiveBayes({"x": family}).fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("family", NUMERIC, ids=lambda family: family.__name__)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_infinity_at_predict(family, sign):
+    nb = eo.NaiveBayes({"x": family}).fit(frame(x=[1.0, 0.0, 1.0, 0.0]), Y)
+    with refused("column 'x' is inf.* in row 1"):
+        nb.predict_proba(frame(x=[1.0, sign * np.inf]))
+
+
+def test_the_row_that_is_named_is_the_tables_not_the_shards(monkeypatch):
+    monkeypatch.setattr(memory, "SHARD", 10)
+    x = np.arange(50.0) % 3
+    y = np.arange(50) % 2
+    for family, value in ((eo.Gaussian, np.inf), (eo.Poisson, 1.5), (eo.Bernoulli, 5.0), (eo.LogGaussian, -2.0)):
+        bad = x % 2
+        bad[34] = value
+        with refused("in row 34"):
+            eo.NaiveBayes({"x": family}).fit(frame(x=bad), y)
+
+
+def test_values_whose_squares_overflow():
+    with refused("column 'x' has values up to 1e\\+200, whose squares overflow: rescale it"):
+        eo.NaiveBayes({"x": eo.Gaussian}).fit(frame(x=[1.0, 2.0, 1e200, 3.0]), Y)
+
+
+@pytest.mark.parametrize(
+    ("family", "value", "words"),
+    [
+        (eo.Bernoulli, 2.0, "column 'x' is 2 in row 1: a Bernoulli column holds 0 and 1 only"),
+        (eo.Poisson, -1.0, "column 'x' is -1 in row 1: a Poisson column holds counts 0, 1, 2"),
+        (eo.Poisson, 0.5, "column 'x' is 0.5 in row 1: a Poisson column holds counts 0, 1, 2"),
+        (eo.LogGaussian, -3.0, "column 'x' is -3 in row 1: a LogGaussian column is never negative"),
+    ],
+    ids=str,
+)
+def test_values_outside_a_familys_support(family, value, words):
+    with refused(words):
+        eo.NaiveBayes({"x": family}).fit(frame(x=[1.0, value, 0.0, 1.0]), Y)
+    with refused(words):
+        family.fit([1.0, value, 0.0, 1.0])
+
+
+def test_a_text_where_a_number_was_expected():
+    with refused("column 'x' holds 'red', expected a number; is it a Categorical column"):
+        eo.NaiveBayes({"x": eo.Gaussian}).fit(frame(x=["1", "2", "red", "3"]), Y)
+    nb = eo.NaiveBayes({"x": eo.Gaussian}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
+    with refused("column 'x' holds 'red', expected a number"):
+        nb.predict(frame(x=["red"]))
+
+
+# Columns
+
+
+def test_an_unknown_column_in_the_settings_is_told_its_neighbour():
+    with refused("column 'lenght' not found; did you mean 'length'?"):
+        eo.NaiveBayes({"lenght": eo.Gaussian}).fit(frame(length=[1.0, 2.0, 3.0, 4.0]), Y)
+
+
+def test_an_unknown_target_is_told_its_neighbour():
+    with refused("column 'survive' not found; did you mean 'survived'?"):
+        eo.NaiveBayes().fit(frame(x=[1.0, 2.0, 3.0, 4.0], survived=Y), "survive")
+    with refused("column 'zzz' not found; the columns are 'x'"):
+        eo.NaiveBayes().fit(frame(x=[1.0, 2.0, 3.0, 4.0]), "zzz")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "dicts", "pyarrow"])
+def test_an_unknown_column_at_predict_is_named(kind):
+    X, _ = mixed(5)
+    wrong = X.rename(columns={"colour": "color"})
+    given = {
+        "pandas": wrong,
+        "dicts": wrong.to_dict("records"),
+        "pyarrow": pa.table({name: pa.array(wrong[name], from_pandas=True) for name in wrong}),
+    }[kind]
+    with refused("colou?r", ValueError):
+        fitted().predict(given)
+
+
+def test_a_table_of_other_columns_at_predict():
+    with refused("column 'colour' not found", ValueError):
+        fitted().predict(pa.table({"something": [1.0], "else": [2.0]}))
+
+
+def test_an_array_of_another_width_at_predict():
+    nb = eo.NaiveBayes().fit(np.random.default_rng(0).normal(size=(4, 3)), Y)
+    with refused("X has 2 features, but NaiveBayes is expecting 3 features", ValueError):
+        nb.predict(np.zeros((1, 2)))
+
+
+def test_columns_may_come_in_any_order():
+    X, _ = mixed(20)
+    backwards = pa.table({name: pa.array(X[name], from_pandas=True) for name in reversed(X.columns)})
+    np.testing.assert_array_equal(fitted().predict_proba(X), fitted().predict_proba(backwards))
+
+
+def test_a_schema_for_other_columns():
+    with refused("column 'colour' not found"):
+        eo.NaiveBayes(schema=fitted().model_.schema).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
+
+
+@pytest.mark.parametrize("what", ["gaussian", 3, eo.Beta(1, 1)])
+def test_what_is_no_family(what):
+    with refused("column 'x': expected a family such as Gaussian, or a Column, got"):
+        eo.NaiveBayes({"x": what}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
+
+
+# Targets
+
+
+def test_a_target_of_another_length():
+    with refused(r"inconsistent numbers of samples: \[4, 3\].*a target value for each row"):
+        eo.NaiveBayes().fit(np.eye(4), Y[:3])
+
+
+@pytest.mark.parametrize(
+    "missing", [[1.0, np.nan, 0.0, 1.0], ["a", None, "b", "a"], pd.array([1, None, 0, 1], "Int64")]
+)
+def test_a_missing_target_names_its_row(missing):
+    with refused("the target is missing in row 1"):
+        eo.NaiveBayes().fit(np.eye(4), missing)
+
+
+def test_one_class():
+    with refused("the target has only one class, 'a': there is nothing to tell apart"):
+        eo.NaiveBayes().fit(np.eye(4), ["a"] * 4)
+
+
+def test_no_target():
+    with refused("requires y to be passed, but the target y is None", ValueError):
+        eo.NaiveBayes().fit(np.eye(4), None)
+
+
+@pytest.mark.parametrize(
+    "several",
+    [
+        np.eye(4),
+        np.eye(4)[:, :2].astype(int),
+        [["a", "b"], ["a"], ["b"], []],
+        pd.DataFrame({"a": [0, 1, 0, 1], "b": [1, 0, 1, 0]}),
+        sp.csr_array(np.eye(4)),
+        [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b")],
+    ],
+    ids=["one-hot", "indicators", "lists", "frame", "sparse", "tuples"],
+)
+def test_several_labels_a_row(several):
+    with refused("one class per row"):
+        eo.NaiveBayes().fit(np.eye(4), several)
+
+
+def test_a_target_on_a_scale_is_no_class():
+    with refused("Unknown label type", ValueError):
+        eo.NaiveBayes().fit(np.eye(4), [0.1, 0.2, 0.3, 0.5])
+
+
+# Weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, -1, 1, 1], "the weight of row 1 is -1: weights must be finite and not negative"),
+        ([1, 1, np.nan, 1], "the weight of row 2 is nan"),
+        ([1, 1, 1, np.inf], "the weight of row 3 is inf"),
+        ([1, 1], "2 weights for 4 rows"),
+        ([0, 0, 0, 0], "all weights are zero"),
+    ],
+    ids=str,
+)
+def test_weights_that_are_none(weights, words):
+    with refused(words):
+        eo.NaiveBayes().fit(np.eye(4), Y, sample_weight=weights)
+
+
+def test_weights_that_are_a_table():
+    with refused("weight", ValueError):
+        eo.NaiveBayes().fit(np.eye(4), Y, sample_weight=np.ones((4, 2)))
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"estimate": "best"}, "estimate='best': expected one of 'predictive', 'mean', 'map', 'mle'"),
+        ({"prior": "jeffreys"}, "prior='jeffreys': expected one of 'pooled', 'flat'"),
+        ({"unseen": "panic"}, "unseen='panic': expected one of 'ignore', 'prior'"),
+        ({"smoothing": -1}, "smoothing=-1: expected a number of pseudo-rows, 0 or more, or 'auto'"),
+        ({"smoothing": "much"}, "smoothing='much'"),
+        ({"smoothing": float("nan")}, "smoothing=nan"),
+        ({"smoothing": True}, "smoothing=True"),
+        ({"class_prior": "fair"}, "class_prior='fair': expected 'estimated', 'uniform'"),
+        ({"class_weight": "fair"}, "class_weight='fair': expected 'balanced', or a factor by class"),
+        ({"class_weight": {"a": -1.0}}, "class_weight"),
+        ({"threads": -3}, "threads"),
+    ],
+    ids=str,
+)
+def test_unknown_settings_are_refused_at_fit(settings, words):
+    with refused(words, ValueError):
+        eo.NaiveBayes(**settings).fit(np.eye(4), Y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"variance": "shared"}, "variance='shared'"),
+        ({"variance": -1.0}, "variance=-1"),
+        ({"role": "target"}, "role='target'"),
+        ({"smoothing": -2}, "smoothing=-2"),
+        ({"bins": 0}, "bins=0"),
+        ({"parts": ("minute",)}, "'minute'"),
+        ({"origin": float("nan")}, "origin=nan"),
+    ],
+    ids=str,
+)
+def test_unknown_column_settings_are_refused(settings, words):
+    with refused(words, ValueError):
+        eo.NaiveBayes({"x": eo.Column(eo.Gaussian, **settings)}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
+
+
+def test_a_prior_of_another_family_is_refused():
+    column = eo.Column(eo.Gaussian, prior=eo.Beta(1, 1))
+    with refused("column 'x'", ValueError):
+        eo.NaiveBayes({"x": column}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y).predict(frame(x=[1.0]))
+
+
+@pytest.mark.parametrize("family", [eo.Bernoulli, eo.Poisson, eo.Gaussian], ids=lambda family: family.__name__)
+def test_an_unknown_estimate_of_a_family(family):
+    with refused("estimate='best': expected one of", ValueError):
+        family.fit([0.0, 1.0, 1.0], estimate="best")
+
+
+@pytest.mark.parametrize("family", [eo.LogGaussian, eo.Binned, eo.Categorical], ids=lambda family: family.__name__)
+def test_an_unknown_estimate_of_a_family_with_its_own_estimates(family):
+    with refused("estimate='best': expected one of", ValueError):
+        family.fit([0.0, 1.0, 2.0], estimate="best")
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        lambda: eo.Beta(-1, 2),
+        lambda: eo.Gamma(-1, 1),
+        lambda: eo.Dirichlet(-1),
+        lambda: eo.NormalInverseGamma(0, -1, 1, 1),
+    ],
+    ids=["Beta", "Gamma", "Dirichlet", "NormalInverseGamma"],
+)
+def test_a_prior_of_negative_counts_is_refused(prior):
+    with refused("negative", ValueError):
+        prior()
+
+
+def test_predicting_before_fitting():
+    from sklearn.exceptions import NotFittedError
+
+    with refused("is not fitted yet", NotFittedError):
+        eo.NaiveBayes().predict(np.eye(4))

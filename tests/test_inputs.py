@@ -1,0 +1,301 @@
+"""Every kind of table gives the same model."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import evenodds as eo
+from tables import COLUMNS, mixed
+
+
+class OnlyStream:
+    """A table of some other library: nothing but the Arrow stream interface."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def arrow(X):
+    return pa.table({name: pa.array(X[name], from_pandas=True) for name in X})
+
+
+def chunked(X):
+    """The same Arrow table in pieces of different lengths."""
+    table = arrow(X)
+    return pa.concat_tables([table.slice(0, 7), table.slice(7, 1), table.slice(8, 0), table.slice(8)])
+
+
+def dictionary_encoded(X):
+    table = chunked(X)
+    encoded = pa.chunked_array([chunk.dictionary_encode() for chunk in table["colour"].chunks])
+    return table.set_column(table.column_names.index("colour"), "colour", encoded)
+
+
+def nullable(X):
+    """pandas' own nullable types."""
+    types = {"colour": "string", "flag": "boolean", "kicks": "Int64", "height": "Float64", "fare": "Float64"}
+    return X.astype(types)
+
+
+def list_of_dicts(X):
+    return [{k: v for k, v in row.items() if v is not None and v == v} for row in X.to_dict("records")]
+
+
+KINDS = {
+    "pandas": lambda X: X,
+    "pandas with nullable types": nullable,
+    "pandas with categories": lambda X: X.astype({"colour": "category"}),
+    "pandas with strings": lambda X: X.astype({"colour": "str"}),
+    "pandas on Arrow": lambda X: arrow(X).to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas with another index": lambda X: X.set_index(np.arange(len(X))[::-1]),
+    "polars": lambda X: pl.from_pandas(X),
+    "polars with categories": lambda X: pl.from_pandas(X).with_columns(pl.col("colour").cast(pl.Categorical)),
+    "a lazy polars frame": lambda X: pl.from_pandas(X).lazy(),
+    "an Arrow table": arrow,
+    "an Arrow table in chunks": chunked,
+    "an Arrow table with dictionaries": dictionary_encoded,
+    "an Arrow record batch": lambda X: arrow(X).combine_chunks().to_batches()[0],
+    "an Arrow stream": lambda X: OnlyStream(chunked(X)),
+    "a dict of columns": lambda X: {name: list(X[name]) for name in X},
+    "a list of dicts": list_of_dicts,
+    "an array of objects": lambda X: X.to_numpy(dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_table_gives_the_same_model(kind):
+    X, y = mixed(120)
+    whole = eo.NaiveBayes(COLUMNS).fit(X, y)
+    if kind == "an array of objects":
+        X = X.rename(columns=dict(zip(X, [f"x{j}" for j in range(X.shape[1])])))
+        columns = dict(zip(X, COLUMNS.values()))
+        whole = eo.NaiveBayes(columns).fit(X, y)
+    else:
+        columns = COLUMNS
+    same = eo.NaiveBayes(columns).fit(KINDS[kind](X), y)
+    assert same.model_.tally.to_bytes() == whole.model_.tally.to_bytes()
+    assert same.n_features_in_ == 6
+    np.testing.assert_array_equal(same.predict_proba(KINDS[kind](X)), whole.predict_proba(X))
+
+
+NAMED = [kind for kind in KINDS if kind not in ("an array of objects", "a list of dicts")]
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_the_schema_is_decided_alike(kind):
+    X, y = mixed(120)
+    decided = eo.NaiveBayes().fit(KINDS[kind](X), y).model_.schema
+    assert {name: column.family.name for name, column in decided.features.items()} == {
+        "colour": "categorical",
+        "flag": "bernoulli",
+        "kicks": "binned",
+        "height": "binned",
+        "fare": "binned",
+        "age": "binned",
+    }
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_the_target_may_be_a_column(kind):
+    X, y = mixed(120)
+    both = KINDS[kind](X.assign(level=y))
+    nb = eo.NaiveBayes(COLUMNS).fit(both, "level")
+    whole = eo.NaiveBayes(COLUMNS).fit(X, y)
+    assert nb.model_.tally.to_bytes() == whole.model_.tally.to_bytes()
+    assert nb.n_features_in_ == 6
+    np.testing.assert_array_equal(nb.predict_proba(KINDS[kind](X)), whole.predict_proba(X))
+
+
+def test_a_stream_that_can_be_read_once_is_read_once():
+    X, y = mixed(120)
+    table = arrow(X.assign(level=y))
+    nb = eo.NaiveBayes(COLUMNS).fit(pa.RecordBatchReader.from_batches(table.schema, table.to_batches(17)), "level")
+    assert nb.model_ == eo.NaiveBayes(COLUMNS).fit(X, y).model_
+
+
+TARGETS = {
+    "a pandas series": lambda y: y,
+    "a list": list,
+    "an array of objects": lambda y: y.to_numpy(dtype=object),
+    "an array of texts": lambda y: y.to_numpy().astype(str),
+    "a pandas category": lambda y: y.astype("category"),
+    "pandas strings": lambda y: y.astype("string"),
+    "a polars series": lambda y: pl.Series("level", y.to_list()),
+    "an Arrow array": lambda y: pa.array(y),
+    "Arrow chunks": lambda y: pa.chunked_array([pa.array(y[:7]), pa.array(y[7:])]),
+    "an Arrow dictionary": lambda y: pa.array(y).dictionary_encode(),
+    "a frame of one column": lambda y: y.to_frame(),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_every_target_gives_the_same_classes(kind):
+    X, y = mixed(120)
+    whole, same = eo.NaiveBayes(COLUMNS).fit(X, y), eo.NaiveBayes(COLUMNS).fit(X, TARGETS[kind](y))
+    assert same.classes_.tolist() == ["hi", "lo", "mid"]
+    np.testing.assert_array_equal(same.predict_proba(X), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", ["an array", "csr", "csc", "coo", "pandas"])
+@pytest.mark.parametrize("family", [eo.Gaussian, eo.Binned, eo.Poisson, eo.Categorical], ids=lambda f: f.__name__)
+def test_sparse_and_dense_arrays_give_the_same_model(kind, family):
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(0.4, (300, 8)).astype(float), np.arange(300) % 2
+    as_kind = {
+        "an array": lambda a: a,
+        "csr": sp.csr_array,
+        "csc": sp.csc_matrix,
+        "coo": sp.coo_array,
+        "pandas": lambda a: pd.DataFrame(a, columns=[f"x{j}" for j in range(8)]),
+    }[kind]
+    whole, same = eo.NaiveBayes(family).fit(X, y), eo.NaiveBayes(family).fit(as_kind(X), y)
+    assert same.model_.tally.to_bytes() == whole.model_.tally.to_bytes()
+    np.testing.assert_array_equal(same.predict_proba(as_kind(X)), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int64", "uint16", "bool"])
+def test_the_type_of_numbers_changes_nothing(dtype):
+    X = np.random.default_rng(0).integers(0, 2, (100, 3))
+    y = np.arange(100) % 2
+    for family in (eo.Bernoulli, eo.Gaussian, eo.Poisson):
+        whole = eo.NaiveBayes(family).fit(X.astype(float), y)
+        assert eo.NaiveBayes(family).fit(X.astype(dtype), y).model_.tally.to_bytes() == whole.model_.tally.to_bytes()
+
+
+@pytest.mark.parametrize(
+    "ones", [np.array([1, 2, 1, 2]), np.array([1.0, 2.0, 1.0, 2.0]), np.array(["1", "2", "1", "2"]), [1, "2", "1", 2.0]]
+)
+def test_one_and_one_point_nought_and_the_text_are_one_category(ones):
+    rows = [{"c": value} for value in (ones.tolist() if isinstance(ones, np.ndarray) else map(str, [1, 2, 1, 2]))]
+    whole = eo.NaiveBayes({"c": eo.Categorical}).fit([{"c": c} for c in "1212"], ["a", "b", "b", "a"])
+    assert eo.NaiveBayes({"c": eo.Categorical}).fit(rows, ["a", "b", "b", "a"]).model_ == whole.model_
+    frame = pd.DataFrame({"c": ones})
+    assert eo.NaiveBayes({"c": eo.Categorical}).fit(frame, ["a", "b", "b", "a"]).model_ == whole.model_
+
+
+@pytest.mark.parametrize("first", [3_000_000_000, -3_000_000_000, 2**62, 0])
+def test_large_integers_are_categories_and_classes_too(first):
+    values = np.array([first, first + 1, first + 1, first])
+    nb = eo.NaiveBayes({"c": eo.Categorical}).fit(pd.DataFrame({"c": values}), values)
+    assert nb.classes_.tolist() == [first, first + 1]
+    assert nb.predict(pd.DataFrame({"c": values})).tolist() == values.tolist()
+
+
+def test_booleans_and_yes_and_no_are_flags():
+    y = ["a", "b", "b", "a"]
+    truth = eo.NaiveBayes().fit(pd.DataFrame({"f": [True, False, False, True]}), y)
+    assert truth.model_.schema.columns["f"].family is eo.Bernoulli
+    for words in (["yes", "no", "no", "yes"], ["True", "False", "False", "True"], ["T", "F", "F", "T"], [1, 0, 0, 1]):
+        assert eo.NaiveBayes().fit(pd.DataFrame({"f": words}), y).model_ == truth.model_
+
+
+def test_numbers_as_text_are_numbers():
+    frame = pd.DataFrame({"n": ["1.5", "2", None, "-3e2"]})
+    nb = eo.NaiveBayes().fit(frame, ["a", "b", "b", "a"])
+    assert nb.model_.schema.columns["n"].family is eo.Binned
+    numbers = eo.NaiveBayes().fit(pd.DataFrame({"n": [1.5, 2, np.nan, -300]}), ["a", "b", "b", "a"])
+    assert nb.model_.tally == numbers.model_.tally
+
+
+def test_numbers_with_leading_zeros_are_not_numbers():
+    frame = pd.DataFrame({"zip": ["01234", "98765", "01234", "98765"]})
+    assert eo.NaiveBayes().fit(frame, list("abba")).model_.schema.columns["zip"].family is eo.Categorical
+
+
+# Dates, identifiers, free text
+
+
+def dates(n=100):
+    return pd.DataFrame({"day": pd.date_range("2024-01-01", periods=n), "x": np.arange(n) % 7.0})
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_dates_are_left_out_with_a_note(as_text):
+    frame = dates()
+    frame["day"] = frame["day"].dt.strftime("%Y-%m-%d") if as_text else frame["day"]
+    with pytest.warns(eo.SchemaWarning, match="column 'day' is a date: left out"):
+        nb = eo.NaiveBayes().fit(frame, np.arange(100) % 2)
+    assert list(nb.model_.schema.features) == ["x"]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_parts_of_dates_are_categories_on_request(as_text):
+    frame = dates()
+    weekend = (frame["day"].dt.weekday >= 5).to_numpy()
+    frame["day"] = frame["day"].dt.strftime("%Y-%m-%d") if as_text else frame["day"]
+    nb = eo.NaiveBayes({"day": eo.Column(parts=("weekday", "month"))}).fit(frame[["day"]], weekend)
+    assert list(nb.model_.schema.features) == ["day.weekday", "day.month"]
+    assert (nb.predict(frame[["day"]]) == weekend).all()
+    days = {row["day.weekday"] for row in nb.tables["day.weekday"]}
+    assert days == {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+
+
+def test_a_missing_date_has_no_parts():
+    frame = dates()
+    nb = eo.NaiveBayes({"day": eo.Column(parts=("weekday",))}).fit(frame[["day"]], np.arange(100) % 2)
+    nowhen = pd.DataFrame({"day": pd.to_datetime([None])})
+    np.testing.assert_allclose(nb.predict_proba(nowhen), [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize("ids", [np.arange(200), [f"person {i}" for i in range(200)]], ids=["numbers", "texts"])
+def test_identifiers_are_left_out_with_a_note(ids):
+    frame = pd.DataFrame({"id": ids, "x": np.arange(200) % 7.0})
+    with pytest.warns(eo.SchemaWarning, match="column 'id' has almost no value twice"):
+        nb = eo.NaiveBayes().fit(frame, np.arange(200) % 2)
+    assert list(nb.model_.schema.features) == ["x"]
+
+
+def test_a_column_with_a_family_is_never_left_out():
+    frame = pd.DataFrame({"id": np.arange(200), "x": np.arange(200) % 7.0})
+    nb = eo.NaiveBayes({"id": eo.Gaussian}).fit(frame, np.arange(200) % 2)
+    assert list(nb.model_.schema.features) == ["id", "x"]
+
+
+def test_the_columns_of_an_array_are_never_identifiers(recwarn):
+    nb = eo.NaiveBayes().fit(np.arange(400).reshape(200, 2), np.arange(200) % 2)
+    assert list(nb.model_.schema.features) == ["x0", "x1"]
+    assert len(recwarn) == 0
+
+
+def test_free_text_is_left_out_with_a_note():
+    rng = np.random.default_rng(0)
+    words = [" ".join(rng.choice(["a", "b", "c", "d", "e", "f"], 12)) for _ in range(200)]
+    with pytest.warns(eo.SchemaWarning, match="column 'note' is free text: left out"):
+        eo.NaiveBayes().fit(pd.DataFrame({"note": words, "x": np.arange(200) % 7.0}), np.arange(200) % 2)
+
+
+def test_an_ignored_column_is_left_out_in_silence(recwarn):
+    nb = eo.NaiveBayes({"day": eo.Column(role="ignore")}).fit(dates(), np.arange(100) % 2)
+    assert list(nb.model_.schema.features) == ["x"]
+    assert len(recwarn) == 0
+
+
+def test_a_column_far_from_zero_is_told_its_origin():
+    year = pd.DataFrame({"year": 2000.0 + np.arange(200) % 23})
+    with pytest.warns(eo.SchemaWarning, match=r"column 'year' .* origin=2000"):
+        eo.NaiveBayes().fit(year, np.arange(200) % 2)
+
+
+def test_an_origin_tells_values_far_from_zero_apart(recwarn):
+    seconds = np.arange(200) % 40 + 1.7e9
+    y = np.arange(200) % 40 < 20
+    near = eo.NaiveBayes({"t": eo.Column(eo.Binned, origin=1.7e9)}).fit(pd.DataFrame({"t": seconds}), y)
+    assert near.score(pd.DataFrame({"t": seconds}), y) == 1.0
+    assert len(recwarn) == 0
+
+
+def test_the_schema_is_decided_by_the_first_rows_and_not_by_the_batch(monkeypatch):
+    import evenodds.data.decide as decide
+
+    monkeypatch.setattr(decide, "SAMPLE", 50)
+    frame = pd.DataFrame({"x": [0.0, 1.0] * 25 + [0.0, 1.0, 0.0]})
+    assert eo.NaiveBayes().fit(frame, np.arange(53) % 2).model_.schema.columns["x"].family is eo.Bernoulli
+    frame.loc[52, "x"] = 5.0
+    with pytest.raises(eo.DataError, match="column 'x' is 5 in row 52: a Bernoulli column holds 0 and 1 only"):
+        eo.NaiveBayes().fit(frame, np.arange(53) % 2)

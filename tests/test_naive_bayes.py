@@ -1,0 +1,578 @@
+"""Naive Bayes: what it says of rows, and what it has learnt."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import evenodds as eo
+from tables import COLUMNS, fitted, mixed
+
+
+def sharp(columns, **settings):
+    """Shares as counted: no smoothing."""
+    return eo.NaiveBayes(columns, estimate="mle", **settings)
+
+
+# Explanations add up
+
+
+@pytest.mark.parametrize("estimate", ["predictive", "mean", "map", "mle"])
+def test_explanations_add_up_to_the_log_odds_that_predict_proba_reports(estimate):
+    X, y = mixed(80)
+    nb = eo.NaiveBayes(COLUMNS, estimate=estimate).fit(X, y)
+    log_p = nb.predict_log_proba(X)
+    for i, why in enumerate(nb.explain(X)):
+        of, against = nb.classes_.tolist().index(why.of), nb.classes_.tolist().index(why.against)
+        assert why.of == nb.predict(X.iloc[[i]])[0]
+        assert why.probability == pytest.approx(math.exp(log_p[i, of]), rel=1e-9)
+        assert why.prior + sum(term.log_odds for term in why.terms) == pytest.approx(why.total, abs=1e-9)
+        if np.isfinite(log_p[i, [of, against]]).all():
+            assert why.total == pytest.approx(log_p[i, of] - log_p[i, against], abs=1e-9)
+
+
+def test_two_classes_explain_the_decision_function():
+    X, y = mixed(80)
+    nb = eo.NaiveBayes(COLUMNS).fit(X, y == "hi")
+    for why, z in zip(nb.explain(X, of=True), nb.decision_function(X)):
+        assert why.total == pytest.approx(z, abs=1e-9)
+        assert why.probability == pytest.approx(1 / (1 + math.exp(-z)), rel=1e-9)
+
+
+def test_one_row_has_one_explanation_and_names_the_missing():
+    nb = fitted()
+    why = nb.explain(pd.DataFrame({"colour": ["red"], "age": [30.0]}, columns=list(COLUMNS)))
+    notes = {term.column: term.note for term in why.terms if term.note}
+    assert notes == dict.fromkeys(("flag", "kicks", "height", "fare"), "missing: no evidence")
+    assert "colour = red" in repr(why)
+    assert why.to_dict()["terms"][0]["column"] == "colour"
+
+
+def test_a_class_may_be_explained_against_another():
+    X, _ = mixed(5)
+    why = fitted().explain(X.iloc[[0]], of="hi", against="lo")
+    back = fitted().explain(X.iloc[[0]], of="lo", against="hi")
+    assert (why.of, why.against) == ("hi", "lo")
+    assert why.total == pytest.approx(-back.total)
+    with pytest.raises(eo.DataError, match="no class 'high'; the classes are 'hi', 'lo', 'mid'"):
+        fitted().explain(X.iloc[[0]], of="high")
+
+
+# Missing, unseen, impossible
+
+
+HOLES = [{"c": "a", "f": 1}, {"c": "b", "f": None}, {"c": None, "f": 0}, {"c": "a", "f": 0}, {"c": "b", "f": 1}]
+HOLES_Y = ["x", "x", "x", "y", "y"]
+
+
+def test_nulls_are_left_out_at_fit():
+    nb = sharp({"c": eo.Categorical, "f": eo.Bernoulli}).fit(HOLES, HOLES_Y)
+    shares = {(row["class"], row["c"]): row["p"] for row in nb.tables["c"]}
+    assert shares == {("x", "a"): 0.5, ("x", "b"): 0.5, ("y", "a"): 0.5, ("y", "b"): 0.5}
+    assert [row["p"] for row in nb.tables["f"]] == [0.5, 0.5]
+    assert nb.class_count_.tolist() == [3, 2]
+
+
+def test_nulls_are_integrated_out_at_predict():
+    nb = eo.NaiveBayes({"c": eo.Categorical, "f": eo.Bernoulli}, smoothing=1.0, prior="flat").fit(HOLES, HOLES_Y)
+    np.testing.assert_allclose(nb.predict_proba([{"c": None, "f": None}]), [[0.6, 0.4]])
+    # f alone: x has one of two, y one of two, each with one pseudo-count a side.
+    np.testing.assert_allclose(nb.predict_proba([{"c": None, "f": 1}]), [[0.6, 0.4]])
+    whole = nb.predict_joint_log_proba([{"c": "a", "f": 1}])[0]
+    alone = nb.predict_joint_log_proba([{"f": 1}])[0]
+    shares = {(row["class"], row["c"]): row["p"] for row in nb.tables["c"]}
+    np.testing.assert_allclose(whole - alone, np.log([shares["x", "a"], shares["y", "a"]]))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_model_without_a_cell_is_the_model_without_its_column(name):
+    X, y = mixed(80)
+    blank = X.copy()
+    blank[name] = None if name == "colour" else np.nan
+    rest = {column: family for column, family in COLUMNS.items() if column != name}
+    without = eo.NaiveBayes(rest).fit(X.drop(columns=name), y)
+    np.testing.assert_allclose(fitted(80).predict_log_proba(blank), without.predict_log_proba(X.drop(columns=name)))
+
+
+def test_an_unseen_category_is_no_evidence_and_explain_says_so():
+    nb = eo.NaiveBayes({"c": eo.Categorical}).fit([{"c": c} for c in "abaab"], HOLES_Y)
+    np.testing.assert_allclose(nb.predict_proba([{"c": "never"}]), [[0.6, 0.4]])
+    (term,) = nb.explain([{"c": "never"}]).terms
+    assert (term.value, term.log_odds, term.note) == ("never", 0.0, "never seen: no evidence")
+
+
+@pytest.mark.parametrize("prior", ["flat", "pooled"])
+def test_an_unseen_category_may_have_its_smoothing_mass(prior):
+    rows, y = [{"c": c} for c in "aaabab"], list("xxxxyy")
+    nb = eo.NaiveBayes({"c": eo.Categorical}, prior=prior, smoothing=0.5, unseen="prior").fit(rows, y)
+    joint = np.exp(nb.predict_joint_log_proba([{"c": "never"}])[0])
+    if prior == "flat":
+        expected = [4 / 6 * 0.5 / (0.5 * 2 + 4), 2 / 6 * 0.5 / (0.5 * 2 + 2)]
+    else:  # one more row in N + 1: the pooled share of a value seen once
+        expected = [4 / 6 * (0.5 / 7) / (0.5 + 4), 2 / 6 * (0.5 / 7) / (0.5 + 2)]
+    np.testing.assert_allclose(joint, expected)
+    assert nb.explain([{"c": "never"}]).terms[0].note == "never seen: its smoothing mass"
+
+
+def test_evidence_that_is_impossible_in_every_class_is_no_evidence():
+    nb = eo.NaiveBayes({"n": eo.Poisson, "s": eo.LogGaussian}).fit(
+        [{"n": 1, "s": 2.0}, {"n": 3, "s": 1.0}, {"n": 2, "s": 4.0}, {"n": 0, "s": 3.0}], list("xxxy")
+    )
+    np.testing.assert_allclose(nb.predict_proba([{"n": 1.5}, {"n": -1}, {"s": -2.0}]), [[0.75, 0.25]] * 3)
+
+
+def test_a_row_that_is_impossible_in_every_class_gets_the_prior_and_a_warning():
+    nb = sharp({"a": eo.Categorical, "b": eo.Categorical}).fit(
+        [{"a": "1", "b": "1"}, {"a": "1", "b": "1"}, {"a": "2", "b": "2"}], list("xxy")
+    )
+    with pytest.warns(UserWarning, match="1 rows are impossible in every class"):
+        p = nb.predict_proba([{"a": "1", "b": "2"}])
+    np.testing.assert_allclose(p, [[2 / 3, 1 / 3]])
+
+
+def test_a_number_beyond_any_seen_is_rare_and_not_impossible():
+    nb = eo.NaiveBayes({"x": eo.Binned}).fit([{"x": float(v)} for v in range(40)], [v < 20 for v in range(40)])
+    assert np.isfinite(nb.predict_joint_log_proba([{"x": 1e6}, {"x": -1e6}])).all()
+    assert nb.predict([{"x": 1e6}, {"x": -1e6}]).tolist() == [False, True]
+
+
+# Streams
+
+
+def test_a_class_may_appear_mid_stream():
+    X, y = mixed(90)
+    order = np.argsort(y.to_numpy() == "mid", kind="stable")
+    stream = eo.NaiveBayes(COLUMNS)
+    for rows in np.array_split(order, 9):
+        stream.partial_fit(X.iloc[rows], y.iloc[rows])
+    np.testing.assert_allclose(stream.predict_proba(X), fitted(90).predict_proba(X), rtol=1e-9)
+
+
+def test_one_class_so_far_is_certain():
+    X, y = mixed(90)
+    only = y == "hi"
+    stream = eo.NaiveBayes(COLUMNS).partial_fit(X[only], y[only])
+    np.testing.assert_array_equal(stream.predict_proba(X), np.ones((90, 1)))
+    assert stream.predict(X).tolist() == ["hi"] * 90
+
+
+def test_a_category_may_appear_mid_stream():
+    nb = eo.NaiveBayes({"c": eo.Categorical}).partial_fit([{"c": "a"}, {"c": "b"}], ["x", "y"])
+    nb.partial_fit([{"c": "new"}], ["y"])
+    assert nb.predict([{"c": "new"}]).tolist() == ["y"]
+
+
+def test_a_stream_does_not_change_the_type_of_its_target():
+    nb = eo.NaiveBayes().partial_fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(eo.DataError, match="the target was int so far and is text now"):
+        nb.partial_fit([[1.0]], ["a"])
+
+
+def test_fit_forgets_what_came_before():
+    X, y = mixed(90)
+    nb = eo.NaiveBayes(COLUMNS).fit(X[:30], y[:30])
+    assert nb.fit(X[30:], y[30:]).model_ == eo.NaiveBayes(COLUMNS).fit(X[30:], y[30:]).model_
+
+
+def test_learning_is_checked_on_the_value_as_on_its_shell():
+    X, y = mixed(30)
+    model = fitted(30).model_
+    assert model.learn(X, y.to_numpy()) == model.learn(X, y.to_list()) == model.learn(X, y)
+    missing = y.to_numpy(dtype=object).copy()
+    missing[3] = None
+    with pytest.raises(eo.DataError, match="missing in row 3"):
+        model.learn(X, missing)
+    with pytest.raises(eo.DataError, match="29 target values for 30 rows"):
+        model.learn(X, y.to_numpy()[:29])
+
+
+# Class priors and weights
+
+
+def priors(**settings):
+    rows = [{"c": "a"}] * 6 + [{"c": "b"}] * 4
+    nb = eo.NaiveBayes({"c": eo.Categorical}, **settings).fit(rows, ["x"] * 2 + ["y"] * 8)
+    return np.exp(nb.model_.log_prior)
+
+
+@pytest.mark.parametrize(
+    ("prior", "expected"),
+    [
+        ("estimated", [0.2, 0.8]),
+        ("uniform", [0.5, 0.5]),
+        ({"y": 0.3, "x": 0.7}, [0.7, 0.3]),
+        ([0.1, 0.9], [0.1, 0.9]),
+        (np.array([0.1, 0.9]), [0.1, 0.9]),
+        (eo.Dirichlet(1), [3 / 12, 9 / 12]),
+        (eo.Dirichlet({"x": 5, "y": 1}), [7 / 16, 9 / 16]),
+    ],
+    ids=str,
+)
+def test_class_priors(prior, expected):
+    np.testing.assert_allclose(priors(class_prior=prior), expected)
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        ({"x": 0.5}, "no probability for class 'y'"),
+        ([0.5, 0.4], "adds up to 0.9"),
+        ([1.0], "1 probabilities for 2 classes"),
+        ([1.5, -0.5], "probabilities"),
+    ],
+    ids=str,
+)
+def test_class_priors_that_are_none(prior, words):
+    with pytest.raises(ValueError, match=words):
+        priors(class_prior=prior)
+
+
+@pytest.mark.parametrize("estimate", ["predictive", "mean"])
+def test_a_class_weight_is_a_weight_on_the_rows_of_the_class(estimate):
+    X, y = mixed(80)
+    weights = {"lo": 0.5, "hi": 3.0}
+    by_class = eo.NaiveBayes(COLUMNS, class_weight=weights, estimate=estimate).fit(X, y)
+    by_row = eo.NaiveBayes(COLUMNS, estimate=estimate).fit(X, y, sample_weight=y.map(weights).fillna(1.0))
+    np.testing.assert_allclose(by_class.predict_log_proba(X), by_row.predict_log_proba(X), rtol=1e-9)
+
+
+def test_balanced_classes_weigh_the_same():
+    X, y = mixed(80)
+    nb = eo.NaiveBayes(COLUMNS, class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(np.exp(nb.model_.log_prior), [1 / 3] * 3)
+    each = len(y) / (3 * y.value_counts())
+    by_row = eo.NaiveBayes(COLUMNS).fit(X, y, sample_weight=y.map(each))
+    np.testing.assert_allclose(nb.predict_log_proba(X), by_row.predict_log_proba(X), rtol=1e-9)
+
+
+# Classes in value order
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([10, 2, 10, 2], [2, 10]),
+        ([10.0, 2.0, 10.0, -1.0], [-1.0, 2.0, 10.0]),
+        ([True, False, True, True], [False, True]),
+        (["b", "a", "c", "a"], ["a", "b", "c"]),
+        (["10", "2", "10", "2"], ["10", "2"]),
+        (pd.Categorical([10, 2, 10, 2]), [2, 10]),
+        (pd.Series([10, 2, 10, 2], dtype="Int64"), [2, 10]),
+        (pd.Series([True, False, True, True], dtype="boolean"), [False, True]),
+        (pa.array([10, 2, 10, 2]).dictionary_encode(), [2, 10]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_classes_are_in_the_order_of_their_values(y, classes):
+    X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})
+    nb = eo.NaiveBayes({"x": eo.Gaussian}).fit(X, y)
+    assert nb.classes_.tolist() == classes
+    assert type(nb.classes_.tolist()[0]) is type(classes[0])
+    assert set(nb.predict(X).tolist()) <= set(classes)
+
+
+@pytest.mark.parametrize("as_category", [False, True])
+def test_a_target_column_keeps_its_type(as_category):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [10, 2, 10, 2]})
+    frame = frame.astype({"y": "category"}) if as_category else frame
+    assert eo.NaiveBayes({"x": eo.Gaussian}).fit(frame, "y").classes_.tolist() == [2, 10]
+
+
+# Tables, samples, counts of parameters
+
+
+def test_tables_have_shares_with_credible_intervals():
+    rows = [{"c": "a"}] * 3 + [{"c": "b"}] * 7 + [{"c": "b"}] * 2
+    nb = eo.NaiveBayes({"c": eo.Categorical}, prior="flat", smoothing=1.0).fit(rows, ["x"] * 10 + ["y"] * 2)
+    found = {(row["class"], row["c"]): (row["p"], row["low"], row["high"]) for row in nb.tables["c"]}
+    low, high = stats.beta(4, 8).interval(0.95)
+    assert found["x", "a"] == pytest.approx((4 / 12, low, high))
+    assert found["y", "a"] == pytest.approx((1 / 4, *stats.beta(1, 3).interval(0.95)))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("estimate", ["predictive", "mean", "map", "mle"])
+def test_every_columns_table_has_an_interval_that_is_one(name, estimate):
+    table = fitted(estimate=estimate).tables[name]
+    assert len(table) >= 3
+    for row in table:
+        assert row["low"] < row["high"]
+    assert {row["level"] for row in table} == {"hi", "lo", "mid"}
+
+
+def test_the_table_of_a_column_that_has_the_targets_default_name():
+    rows = [{"class": "first"}, {"class": "third"}, {"class": "third"}]
+    nb = sharp({"class": eo.Categorical}).fit(rows, ["saved", "lost", "lost"])
+    assert "saved" in repr(nb.tables["class"])
+    assert "third" in repr(nb.tables["class"])
+
+
+def test_an_unknown_table_is_told_its_neighbour():
+    with pytest.raises(KeyError, match="did you mean 'colour'"):
+        fitted().tables["color"]
+
+
+def test_the_interval_of_a_mean_with_a_known_variance():
+    x = np.array([4.0, 6.0, 8.0, 20.0, 22.0])
+    column = eo.Column(eo.Gaussian, variance=9.0)
+    nb = eo.NaiveBayes({"x": column}, prior="flat").fit(pd.DataFrame({"x": x}), list("aaabb"))
+    row = nb.tables["x"][0]
+    half = 1.959964 * 3 / math.sqrt(3)
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((6, 6 - half, 6 + half), rel=1e-6)
+
+
+def test_samples_of_a_class_look_like_the_class():
+    nb = fitted(600, estimate="mean")
+    drawn = nb.sample(4000, given="hi", random_state=0).to_pandas()
+    own = nb.model_.classes.tolist().index("hi")
+    assert set(drawn["level"]) == {"hi"}
+    for name in ("flag", "kicks", "height", "fare"):
+        alone = nb.model_.distributions[name].at(own)
+        z = (drawn[name].mean() - alone.mean) / math.sqrt(alone.variance / len(drawn))
+        assert abs(z) < 4.5
+    for colour, share in zip(
+        nb.model_.distributions["colour"].labels.texts(), nb.model_.distributions["colour"].shares
+    ):
+        assert abs((drawn["colour"] == colour).mean() - share[own]) < 0.04
+
+
+def test_samples_have_the_classes_shares():
+    nb = fitted(600)
+    drawn = nb.sample(6000, random_state=0)["level"].to_pylist()
+    for label, log_p in zip(nb.classes_, nb.model_.log_prior):
+        p = math.exp(log_p)
+        assert abs(drawn.count(label) / 6000 - p) < 4.5 * math.sqrt(p * (1 - p) / 6000)
+
+
+def test_a_model_learns_its_own_samples():
+    nb = fitted(600)
+    again = eo.NaiveBayes(COLUMNS).fit(nb.sample(5000, random_state=1), "level")
+    X, _ = mixed(200, 9)
+    assert (nb.predict(X) == again.predict(X)).mean() > 0.9
+
+
+def test_samples_of_no_class():
+    with pytest.raises(eo.DataError, match="no class 'high'"):
+        fitted().sample(1, given="high")
+
+
+@pytest.mark.parametrize("estimate", ["predictive", "mean"])
+def test_score_samples_is_the_log_of_the_sum_over_classes(estimate):
+    X, _ = mixed(50)
+    nb = fitted(estimate=estimate)
+    joint = nb.predict_joint_log_proba(X)
+    np.testing.assert_allclose(nb.score_samples(X), np.logaddexp.reduce(joint, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(joint - nb.score_samples(X)[:, None], nb.predict_log_proba(X), atol=1e-9)
+
+
+def test_the_probability_of_all_rows_of_a_small_table_is_1():
+    nb = eo.NaiveBayes({"c": eo.Categorical, "f": eo.Bernoulli}).fit(HOLES, HOLES_Y)
+    every = [{"c": c, "f": f} for c in "ab" for f in (0, 1)]
+    assert np.exp(nb.score_samples(every)).sum() == pytest.approx(1)
+
+
+def test_parameters_are_counted():
+    X, y = mixed(200)
+    finite = {name: COLUMNS[name] for name in ("colour", "flag")}
+    both = eo.NaiveBayes(finite).fit(X[list(finite)], y)
+    assert both.n_parameters_ == {"naive": 2 + 3 * 3 + 3 * 1, "joint": 3 * 4 * 2 - 1}
+    numbers = {"kicks": eo.Poisson, "height": eo.Gaussian, "fare": eo.LogGaussian}
+    nb = eo.NaiveBayes(numbers).fit(X[list(numbers)], y)
+    assert nb.n_parameters_ == {"naive": 2 + 3 + 6 + 9, "joint": None}
+    shared = eo.NaiveBayes(eo.Column(eo.Gaussian, variance="pooled")).fit(X[["height"]], y)
+    given = eo.NaiveBayes(eo.Column(eo.Gaussian, variance=2.0)).fit(X[["height"]], y)
+    assert (shared.n_parameters_["naive"], given.n_parameters_["naive"]) == (2 + 3 + 1, 2 + 3)
+
+
+def test_check_names_a_planted_pair():
+    rng = np.random.default_rng(0)
+    X, y = mixed(1000)
+    X["echo"] = X["height"] + rng.normal(0, 2, 1000)
+    found = eo.NaiveBayes(COLUMNS).fit(X, y).check(X, y)
+    assert {found[0]["a"], found[0]["b"]} == {"height", "echo"}
+    assert found[0]["p_value"] < 1e-9
+    assert found[0]["excess"] > 10 * found[1]["excess"]
+    assert len(eo.NaiveBayes(COLUMNS).fit(X, y).check(X, y, most=3)) == 3
+
+
+def test_check_finds_nothing_where_there_is_nothing():
+    X, y = mixed(3000, holes=0.2)
+    pairs = eo.NaiveBayes(COLUMNS).fit(X, y).check(X, y, most=15)
+    assert len(pairs) == 15
+    assert min(pair["p_value"] for pair in pairs) > 0.05 / 15
+
+
+def test_the_information_of_a_pair_by_hand():
+    rows = [{"a": "0", "b": "0"}, {"a": "1", "b": "1"}] * 2
+    pairs = eo.NaiveBayes({"a": eo.Categorical, "b": eo.Categorical}).fit(rows, [0, 0, 1, 1]).check(rows, [0, 0, 1, 1])
+    assert pairs[0]["information"] == pytest.approx(math.log(2))
+
+
+# Linear discriminants
+
+
+def one_hot(X, names):
+    columns = []
+    for name in names:
+        column, _, value = name.partition("=")
+        columns.append((X[column] == value).astype(float) if value else X[column])
+    return np.column_stack(columns)
+
+
+LINEAR = {
+    "colour": eo.Categorical,
+    "flag": eo.Bernoulli,
+    "kicks": eo.Poisson,
+    "height": eo.Column(eo.Gaussian, variance="pooled"),
+    "age": eo.Column(eo.Gaussian, variance=100.0),
+}
+
+
+@pytest.mark.parametrize("estimate", ["mean", "map", "mle"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_coefficients_reproduce_the_decision_function(estimate, classes):
+    X, y = mixed(120, holes=0.0)
+    X = X[list(LINEAR)]
+    y = y if classes == 3 else y == "hi"
+    nb = eo.NaiveBayes(LINEAR, estimate=estimate).fit(X, y)
+    z = one_hot(X, nb.coef_names_) @ nb.coef_.T + nb.intercept_
+    if classes == 2:
+        assert nb.coef_.shape == (1, 4 + 4)
+        np.testing.assert_allclose(z[:, 0], nb.decision_function(X), rtol=1e-9, atol=1e-9)
+    else:
+        np.testing.assert_allclose(z - np.logaddexp.reduce(z, axis=1)[:, None], nb.predict_log_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["flag", "colour"])
+def test_flags_and_categories_are_linear_under_the_default_estimate_too(name):
+    X, y = mixed(120, holes=0.0)
+    nb = eo.NaiveBayes({name: COLUMNS[name]}).fit(X[[name]], y == "hi")
+    z = one_hot(X, nb.coef_names_) @ nb.coef_.T + nb.intercept_
+    np.testing.assert_allclose(z[:, 0], nb.decision_function(X[[name]]), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("column", "estimate"),
+    [
+        (eo.Gaussian, "mean"),
+        (eo.Column(eo.Gaussian, variance="pooled"), "predictive"),
+        (eo.Column(eo.Gaussian, variance=100.0), "predictive"),
+        (eo.Binned, "mean"),
+        (eo.LogGaussian, "mean"),
+        (eo.Poisson, "predictive"),
+    ],
+    ids=str,
+)
+def test_a_model_that_is_not_linear_has_no_coefficients(column, estimate):
+    X, y = mixed(120, holes=0.0)
+    nb = eo.NaiveBayes({"kicks": column}, estimate=estimate).fit(X[["kicks"]], y)
+    with pytest.raises(AttributeError, match="the model is not linear: column 'kicks'"):
+        nb.coef_  # noqa: B018
+    assert not hasattr(nb, "intercept_")
+
+
+# Smoothing
+
+
+def leave_one_out(columns, rows, y, strength, **settings):
+    """Σ log p(x_i | c_i, all other rows): each row forgotten, then asked about."""
+    nb = eo.NaiveBayes(columns, smoothing=strength, **settings).fit(rows, y)
+    total = 0.0
+    for i in range(len(rows)):
+        rest = nb.model_.forget(rows[i : i + 1], np.array(y[i : i + 1]))
+        own = rest.classes.tolist().index(y[i])
+        total += float((rest.log_joint(rows[i : i + 1]) - rest.log_prior)[0, own])
+    return total
+
+
+@pytest.mark.parametrize("prior", ["pooled", "flat"])
+@pytest.mark.parametrize("family", [eo.Categorical, eo.Bernoulli], ids=lambda family: family.__name__)
+def test_auto_smoothing_is_brute_force_leave_one_out(prior, family):
+    rng = np.random.default_rng(4)
+    y = (np.arange(60) % 3).tolist()
+    rows = [{"c": int(rng.random() < 0.3 + 0.1 * c)} for c in y]
+    if family is eo.Categorical:
+        rows = [{"c": "abcde"[min(int(rng.exponential(1 + c)), 4)]} for c in y]
+    chosen = eo.NaiveBayes({"c": family}, smoothing="auto", prior=prior).fit(rows, y).model_.smoothing("c")
+
+    def score(strength):
+        """Leave-one-out, and the log-normal prior of the strength itself: 2 pseudo-rows, give or take e²."""
+        brute = leave_one_out({"c": family}, rows, y, strength, prior=prior)
+        return brute - (math.log(strength / 2) / 2) ** 2 / 2
+
+    best = score(chosen)
+    assert best >= max(score(strength) for strength in np.logspace(-2, 3, 21)) - 1e-9
+    assert best >= max(score(chosen * 1.1), score(chosen / 1.1))
+
+
+@pytest.mark.parametrize("family", [eo.Poisson, eo.Gaussian, eo.LogGaussian], ids=lambda family: family.__name__)
+def test_auto_smoothing_of_families_that_count_no_values_is_two_rows(family):
+    X, y = mixed(120)
+    model = eo.NaiveBayes({"kicks": family}, smoothing="auto").fit(X[["kicks"]], y).model_
+    assert model.smoothing("kicks") == 2.0
+
+
+def test_each_column_may_have_its_own_smoothing():
+    X, y = mixed(60)
+    columns = {"colour": eo.Column(eo.Categorical, smoothing=5.0), "flag": eo.Bernoulli}
+    model = eo.NaiveBayes(columns, smoothing=1.0).fit(X[["colour", "flag"]], y).model_
+    assert (model.smoothing("colour"), model.smoothing("flag")) == (5.0, 1.0)
+
+
+def test_pooled_smoothing_is_so_many_rows_of_all_classes():
+    rows, y = [{"c": c} for c in "aaabab"], list("xxxxyy")
+    nb = eo.NaiveBayes({"c": eo.Categorical}, smoothing=3.0).fit(rows, y)
+    shares = {(row["class"], row["c"]): row["p"] for row in nb.tables["c"]}
+    assert shares["x", "a"] == pytest.approx((3 + 3 * 4 / 6) / (4 + 3))
+    assert shares["y", "b"] == pytest.approx((1 + 3 * 2 / 6) / (2 + 3))
+
+
+def test_a_columns_own_prior_is_used():
+    rows, y = [{"f": f} for f in (1, 1, 0, 1)], list("xxyy")
+    nb = eo.NaiveBayes({"f": eo.Column(eo.Bernoulli, prior=eo.Beta(2, 2))}).fit(rows, y)
+    assert [row["p"] for row in nb.tables["f"]] == pytest.approx([4 / 6, 3 / 6])
+
+
+# Columns that say nothing
+
+
+@pytest.mark.parametrize("family", list(COLUMNS.values()), ids=lambda family: family.__name__)
+@pytest.mark.parametrize("estimate", ["predictive", "mean", "map", "mle"])
+def test_a_constant_column_says_nothing_to_classes_of_equal_size(family, estimate):
+    value = "a" if family is eo.Categorical else 1.0
+    rows = [{"c": value, "f": i % 2} for i in range(8)]
+    nb = eo.NaiveBayes({"c": family, "f": eo.Bernoulli}, estimate=estimate).fit(rows, list("xxxxyyyy"))
+    assert np.isfinite(nb.predict_proba(rows)).all()
+    for why in nb.explain(rows):
+        assert {term.column: term.log_odds for term in why.terms}["c"] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("family", list(COLUMNS.values()), ids=lambda family: family.__name__)
+@pytest.mark.parametrize("estimate", ["predictive", "mean", "map", "mle"])
+def test_a_class_whose_cells_are_all_missing_is_still_predicted(family, estimate):
+    values = list("abba") if family is eo.Categorical else [0.0, 1.0, 1.0, 0.0]
+    if family is eo.LogGaussian:
+        values = [1.0, 2.0, 2.5, 1.5]
+    rows = [{"c": value} for value in values] + [{"c": None}] * 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nb = eo.NaiveBayes({"c": family}, estimate=estimate).fit(rows, list("xxxxyyyy"))
+        p = nb.predict_proba(rows)
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p[4:], 0.5)
+
+
+@pytest.mark.parametrize("estimate", ["predictive", "mean", "map"])
+@pytest.mark.parametrize("family", list(COLUMNS.values()), ids=lambda family: family.__name__)
+def test_a_class_of_one_row_is_predicted(family, estimate):
+    values = list("abbab") if family is eo.Categorical else [0.0, 1.0, 1.0, 0.0, 1.0]
+    if family is eo.LogGaussian:
+        values = [1.0, 2.0, 2.5, 1.5, 3.0]
+    rows = [{"c": value} for value in values]
+    nb = eo.NaiveBayes({"c": family}, estimate=estimate).fit(rows, list("xxxxy"))
+    assert np.isfinite(nb.predict_proba(rows)).all()
+    np.testing.assert_allclose(nb.predict_proba(rows).sum(axis=1), 1)
