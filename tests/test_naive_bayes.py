@@ -406,6 +406,15 @@ def test_check_finds_nothing_where_there_is_nothing():
     assert min(pair["p_value"] for pair in pairs) > 0.05 / 15
 
 
+@pytest.mark.parametrize("family", [eo.Bernoulli, eo.Poisson, eo.Binned], ids=lambda family: family.__name__)
+def test_check_sees_rare_ones(family):
+    rare = (np.arange(1000) % 20 == 0).astype(float)
+    X, y = pd.DataFrame({"a": rare, "b": rare, "c": np.arange(1000) % 3 == 0}), np.arange(1000) % 7 == 0
+    found = eo.NaiveBayes({"a": family, "b": family}).fit(X, y).check(X, y)
+    assert {found[0]["a"], found[0]["b"]} == {"a", "b"}
+    assert found[0]["p_value"] < 1e-9
+
+
 def test_the_information_of_a_pair_by_hand():
     rows = [{"a": "0", "b": "0"}, {"a": "1", "b": "1"}] * 2
     pairs = eo.NaiveBayes({"a": eo.Categorical, "b": eo.Categorical}).fit(rows, [0, 0, 1, 1]).check(rows, [0, 0, 1, 1])

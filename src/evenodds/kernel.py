@@ -27,17 +27,20 @@ class Kernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
-        if args[0].size < FEW and "numba" not in sys.modules:
-            return self.py_func(*args)
-        return self.compiled(*args)
+        """Run it: as plain Python on a few numbers, compiled on many."""
+        few = args[0].size < FEW and "numba" not in sys.modules
+        return self.plain(*args) if few else self.compiled(*args)
+
+    @functools.cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function itself; its numbers overflow in silence, as they do in machine code."""
+        return np.errstate(all="ignore")(self.py_func)
 
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
         """Machine code that runs without the interpreter's lock, kept on disk between processes."""
         numba = _numba()
-        if numba is None:  # integers wrap around in a kernel, as they do in machine code
-            return np.errstate(over="ignore")(self.py_func)
-        return numba.njit(nogil=True, cache=True)(self.py_func)  # type: ignore[no-any-return]
+        return self.plain if numba is None else numba.njit(nogil=True, cache=True)(self.py_func)
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
@@ -70,14 +73,21 @@ def _numba() -> Any:
         return None
     f8, u8 = numba.types.float64, numba.types.uint64
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    def fused_code(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
         return f8(f8, f8, f8), lambda context, builder, signature, args: builder.fma(*args)
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def cast(typing_context: Any, x: Any) -> Any:
+    def cast_code(typing_context: Any, x: Any) -> Any:
         return u8(f8), lambda context, builder, signature, args: builder.bitcast(args[0], ir.IntType(64))
 
-    overload(product_error, inline="always")(lambda a, b, product: lambda a, b, product: fused(a, b, -product))
-    overload(bits, inline="always")(lambda x: lambda x: cast(x))
+    fused: Any = intrinsic(fused_code)
+    cast: Any = intrinsic(cast_code)
+
+    def fused_error(a: Any, b: Any, product: Any) -> Any:
+        return lambda a, b, product: fused(a, b, -product)
+
+    def machine_bits(x: Any) -> Any:
+        return lambda x: cast(x)
+
+    overload(product_error, inline="always")(fused_error)
+    overload(bits, inline="always")(machine_bits)
     return numba

@@ -84,7 +84,7 @@ class Grid:
         return len(self.keys)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(self) is type(other) and np.array_equal(self.keys, other.keys))  # type: ignore[attr-defined]
+        return self is other or (type(self) is type(other) and np.array_equal(self.keys, other.keys))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -113,7 +113,7 @@ class Grid:
         mine, theirs = np.searchsorted(keys, self.keys), np.searchsorted(keys, other.keys)
         return self._merged(other, keys, mine, theirs), mine, theirs
 
-    def _merged(self: Axis_, other: Axis_, keys: NDArray[np.integer], mine: Ints, theirs: Ints) -> Axis_:
+    def _merged(self: Axis_, other: Axis_, keys: NDArray[Any], mine: Ints, theirs: Ints) -> Axis_:
         return type(self)(keys)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -132,7 +132,7 @@ class Fixed(Grid):
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is Fixed and len(self.keys) == len(other.keys))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 class Labels(Grid):
@@ -170,7 +170,7 @@ class Labels(Grid):
         ends = np.cumsum([0, *map(len, kept)])
         return cls(keys[chosen], np.frombuffer(b"".join(kept), np.uint8), ends), place
 
-    def text(self, i: int) -> str:
+    def text(self, i: int | np.integer[Any]) -> str:
         """The text of the i-th label."""
         return self.blob[self.ends[i] : self.ends[i + 1]].tobytes().decode("utf-8", "surrogatepass")
 
@@ -186,13 +186,13 @@ class Labels(Grid):
             and np.array_equal(self.blob, other.blob)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def take(self, indices: NDArray[np.integer]) -> Labels:
         """The labels at these places, which must be in ascending order."""
         return Labels(self.keys[indices], *_gather(self, indices))
 
-    def _merged(self, other: Labels, keys: Keys, mine: Ints, theirs: Ints) -> Labels:
+    def _merged(self, other: Labels, keys: NDArray[Any], mine: Ints, theirs: Ints) -> Labels:
         shared = np.flatnonzero(np.isin(theirs, mine))
         here = np.searchsorted(mine, theirs[shared])
         ours, others = _gather(self, here), _gather(other, shared)

@@ -12,7 +12,7 @@ import difflib
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +25,11 @@ from evenodds.show import Frame
 SAMPLE = 10_000  # rows of a source that decide its schema
 MANY = 100  # values that must all differ before a column is taken for an identifier
 
-Raw = NDArray[Any] | pa.Array | pa.ChunkedArray
+Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarrow has no types)
 Kind = Literal["number", "flag", "category", "date", "id", "text", "empty", "nested"]
 Part = Literal["year", "month", "day", "weekday", "hour"]
 
+PARTS: tuple[Part, ...] = ("year", "month", "day", "weekday", "hour")
 TRUE = ("true", "yes", "y", "t")
 FALSE = ("false", "no", "n", "f")
 _NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
@@ -67,6 +68,27 @@ class Column:
     parts: tuple[Part, ...] = ()
     source: str | None = None  # the column a date's part is taken from
 
+    def __post_init__(self) -> None:
+        number, wanted = (int, float, np.number), self.smoothing
+        for name, right, expected in (
+            ("role", self.role in ("feature", "ignore"), "'feature' or 'ignore'"),
+            (
+                "smoothing",
+                wanted in (None, "auto") or (isinstance(wanted, number) and wanted >= 0),
+                "0 or more, or 'auto'",
+            ),
+            (
+                "variance",
+                self.variance in ("per_class", "pooled") or (isinstance(self.variance, number) and self.variance > 0),
+                "'per_class', 'pooled' or a number above 0",
+            ),
+            ("bins", isinstance(self.bins, number) and self.bins >= 1, "1 or more"),
+            ("origin", isinstance(self.origin, number) and np.isfinite(self.origin), "a number"),
+            ("parts", set(self.parts) <= set(PARTS), f"some of {', '.join(PARTS)}"),
+        ):
+            if not right:
+                raise ValueError(f"Column: {name}={getattr(self, name)!r}: expected {expected}")
+
     def __repr__(self) -> str:
         parts = [] if self.family is None else [self.family.__name__]
         for field in dataclasses.fields(self)[1:]:
@@ -83,6 +105,7 @@ class Coded:
     codes: NDArray[np.integer]
     labels: Labels
     place: Ints
+    kind: str = "text"  # what the labels are the texts of: text, int, float or bool
 
     def __getitem__(self, rows: slice) -> Coded:
         return dataclasses.replace(self, codes=self.codes[rows])
@@ -202,7 +225,7 @@ def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
     if isinstance(raw, pa.ChunkedArray) and raw.num_chunks == 1:
         raw = raw.chunk(0)
     cells = raw.to_numpy() if isinstance(raw, pa.ChunkedArray) else raw.to_numpy(zero_copy_only=False)
-    return cells.astype(np.float64, copy=False)  # type: ignore[no-any-return]
+    return cells.astype(np.float64, copy=False)
 
 
 def _number(text: str | None, name: str) -> float:
@@ -241,7 +264,7 @@ def codes(raw: Raw | Coded) -> Coded:
         shift = np.append(np.where(real, np.cumsum(real) - 1, -1), -1)
         where, values = shift[where], [value for value, keep in zip(values, real) if keep]
     labels, place = Labels.coded([canonical(value) for value in values])
-    return Coded(where, labels, place)
+    return Coded(where, labels, place, target_kind(encoded))
 
 
 def _small_integers(raw: NDArray[Any]) -> Coded | None:
@@ -260,17 +283,22 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
     labels, order = Labels.coded([canonical(value) for value in values])
     place = np.full(high - low + 1, -1, np.int64)
     place[present] = order
-    return Coded(local, labels, place)
+    return Coded(local, labels, place, target_kind(raw))
 
 
-def part_of_date(raw: Raw, part: str) -> Any:
+def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
     """A part of a date as category cells: the weekday's name, or the number of the year, month, day or hour."""
-    raw = pa.array(raw) if isinstance(raw, np.ndarray) else raw
+    raw = pa.array(raw.labels.texts()).take(pa.array(raw.place[raw.codes])) if isinstance(raw, Coded) else raw
+    raw = _plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
     if is_text(_type(raw)):
         parsed = _as_dates(raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw)
         if parsed is None:
-            raise DataError("dates given as text must be like 2024-03-01 or 2024-03-01 12:30:00")
+            raise DataError(f"column {name!r}: dates as text must be like 2024-03-01 or 2024-03-01 12:30:00")
         raw = parsed
+    if not pa.types.is_temporal(raw.type):
+        raise DataError(f"column {name!r} holds {raw.type}, not dates: it has no {part}")
+    if part == "hour" and pa.types.is_date(raw.type):
+        raise DataError(f"column {name!r} holds days without a time: it has no hour")
     if part == "weekday":
         return pc.take(pa.array(_WEEKDAYS), pc.day_of_week(raw))
     return getattr(pc, part)(raw).cast(pa.string())
@@ -301,8 +329,6 @@ class Schema:
 
     def check(self, other: Schema) -> None:
         """Refuse to add models whose columns mean different things, naming the first that does."""
-        if self.target != other.target:
-            raise ValueError(f"the targets are {self.target!r} and {other.target!r}: models of one target can be added")
         if self.target_kind != other.target_kind:
             raise ValueError(
                 f"the targets differ in type ({self.target_kind} and {other.target_kind}): "
@@ -321,8 +347,10 @@ class Schema:
         return [read[self.target_kind](text) for text in texts]
 
 
-def target_kind(raw: Raw) -> str:
+def target_kind(raw: Raw | Coded) -> str:
     """The type of a target column's values: text, int, float or bool."""
+    if isinstance(raw, Coded):
+        return raw.kind
     if isinstance(raw, np.ndarray) and raw.dtype.kind in "biuf":
         return {"b": "bool", "i": "int", "u": "int", "f": "float"}[raw.dtype.kind]
     type_ = _type(pa.array(raw, from_pandas=True) if isinstance(raw, np.ndarray) else raw)

@@ -107,6 +107,7 @@ class Tally:
     __slots__ = ("counts", "layout", "sums")
 
     def __init__(self, layout: Layout, counts: Numbers, sums: Numbers) -> None:
+        counts.flags.writeable = sums.flags.writeable = False
         self.layout, self.counts, self.sums = layout, counts, sums
 
     @classmethod
@@ -211,7 +212,10 @@ class Tally:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
             return NotImplemented
-        layout = Layout.union([self.layout, other.layout])
+        try:
+            layout = Layout.union([self.layout, other.layout])
+        except ValueError:  # of different kinds
+            return False
         a, b = self._aligned(layout), other._aligned(layout)
         return _equal(a.counts, b.counts) and _equal(a.sums, b.sums)
 
@@ -273,11 +277,15 @@ class Tally:
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
         """The tally that `to_bytes` wrote."""
+        from safetensors import SafetensorError
         from safetensors.numpy import load
 
-        arrays = load(data)
-        size = int.from_bytes(data[:8], "little")
-        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["evenodds"])
+        try:
+            arrays = load(data)
+            size = int.from_bytes(data[:8], "little")
+            header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["evenodds"])
+        except (SafetensorError, KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"not a tally: {error}") from None
         return cls.from_arrays(arrays, header)
 
     def arrays(self) -> tuple[dict[str, Numbers], dict[str, Any]]:
@@ -294,10 +302,16 @@ class Tally:
     def from_arrays(cls, arrays: Mapping[str, Numbers], header: Mapping[str, Any]) -> Tally:
         """The tally of these arrays; whatever does not fit together is refused."""
         axes = {}
-        for i, leaf in enumerate(header["leaves"]):
-            axes[leaf["column"], leaf["leaf"]] = (_axis(leaf["axis"], f"axis{i}", arrays), bool(leaf["sum"]))
-        layout = Layout(_axis(header["groups"], "groups", arrays), axes)
-        counts, sums = arrays["counts"], arrays["sums"]
+        try:
+            for i, leaf in enumerate(header["leaves"]):
+                name = (str(leaf["column"]), str(leaf["leaf"]))
+                if name in axes:
+                    raise ValueError(f"not a tally: {name} occurs twice")
+                axes[name] = (_axis(leaf["axis"], f"axis{i}", arrays), bool(leaf["sum"]))
+            layout = Layout(_axis(header["groups"], "groups", arrays), axes)
+            counts, sums = arrays["counts"], arrays["sums"]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a tally: {error} is missing") from None
         if counts.shape not in {(layout.n_counts,), (2, layout.n_counts)} or sums.shape != (2, layout.n_sums):
             raise ValueError("not a tally: its numbers do not fit its axes")
         if counts.dtype != (np.int64 if counts.ndim == 1 else np.float64) or sums.dtype != np.float64:
@@ -350,13 +364,13 @@ def _equal(a: Numbers, b: Numbers) -> bool:
 
 def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:
     """The tally's numbers at their places in a larger layout."""
-    lead = tally.counts.shape[:-1]
-    out = Tally(layout, np.zeros((*lead, layout.n_counts), tally.counts.dtype), np.zeros((2, layout.n_sums)))
+    counts = np.zeros((*tally.counts.shape[:-1], layout.n_counts), tally.counts.dtype)
+    sums = np.zeros((2, layout.n_sums))
     for name in tally.layout.specs:
         axis, numbers, is_sum = tally.leaf(name)
         spec = layout.specs[name]
         rows = axis.merge(spec.axis)[1]
-        vector = out.sums if is_sum else out.counts
+        vector = sums if is_sum else counts
         target = vector[..., spec.start : spec.stop].reshape(*vector.shape[:-1], len(spec.axis), len(layout.groups))
         target[..., rows[:, None], places] = numbers
-    return out
+    return Tally(layout, counts, sums)

@@ -53,6 +53,8 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
         final = decided[name]
         if final.family is Binned and sample.named:
             _check_origin(name, final, raw)
+    if all(column.role == "ignore" for column in decided.values()):
+        raise DataError("no column is left to learn from: give one a family, as in columns={'name': Categorical}")
     return decided
 
 

@@ -82,7 +82,7 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
     """Any table in memory as named columns; `names` for arrays that have none."""
     if isinstance(x, Table):
         return x
-    if isinstance(x, np.ndarray) or _is_array_like(x):
+    if is_array(x):
         return _of_array(np.asarray(x), names)
     if hasattr(x, "tocsr") and hasattr(x, "shape"):
         return _of_sparse(x, names)
@@ -90,8 +90,8 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
         return _of_pandas(x)
     if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
         if all(isinstance(row, Mapping) for row in x):
-            names = dict.fromkeys(str(name) for row in x for name in row)
-            return Table({name: as_column([row.get(name) for row in x]) for name in names}, len(x))
+            keys = dict.fromkeys(str(key) for row in x for key in row)
+            return Table({key: as_column([row.get(key) for row in x]) for key in keys}, len(x))
         return _of_array(_as_array(x), names)
     if isinstance(x, Mapping):
         x = pa.table({str(name): pa.array(values, from_pandas=True) for name, values in x.items()})
@@ -100,15 +100,14 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
     if hasattr(x, "__arrow_c_stream__"):
         arrow = x if isinstance(x, pa.Table) else pa.table(x)
         return _of_arrow(arrow, arrow.num_rows)
-    if hasattr(x, "collect") and hasattr(x, "lazy"):
-        return table(x.collect())
     raise DataError(
         f"cannot read a table from {type(x).__name__}: expected a data frame, an array, a sparse matrix, "
         "a list of dicts, or anything with the Arrow stream interface"
     )
 
 
-def _is_array_like(x: Any) -> bool:
+def is_array(x: Any) -> bool:
+    """Whether this is an array without column names, or can become one."""
     return hasattr(x, "__array__") and not hasattr(x, "columns") and not hasattr(x, "__arrow_c_stream__")
 
 
@@ -121,7 +120,7 @@ def _of_array(x: NDArray[Any], names: Sequence[str] | None) -> Table:
     if x.ndim != 2:
         raise DataError(
             f"Expected 2D array, got {x.ndim}D array instead: a table has rows and columns. "
-            "Reshape your data with array.reshape(-1, 1) if it has a single column, array.reshape(1, -1) if a single row"
+            "Reshape your data with array.reshape(-1, 1) if it has one column, array.reshape(1, -1) if it has one row"
         )
     if x.dtype.kind == "c":
         raise DataError("Complex data not supported: give the real and the imaginary part as two columns")
@@ -175,6 +174,8 @@ def _of_pandas(x: Any) -> Table:
 
 
 def _arrow_of_pandas(series: Any, name: str) -> Any:
+    if series.dtype.kind == "c":
+        raise DataError(f"column {name!r}: Complex data not supported: give the real and the imaginary part apart")
     try:
         return pa.array(series, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of mixed objects

@@ -19,7 +19,7 @@ def cells(table: Table, name: str, column: Column) -> Any:
     """A column's cells as its family takes them: numbers (rows,) or Coded."""
     raw: Any = table[column.source or name]
     if column.source is not None:
-        raw = part_of_date(raw, column.parts[0])
+        raw = part_of_date(raw, column.parts[0], column.source)
     assert column.family is not None
     return numbers(raw, name) if column.family.cells == "numbers" else codes(raw)
 
@@ -34,7 +34,8 @@ def sum_table(
 
     def work(start: int) -> Tally:
         stop = min(start + size, table.rows)
-        rows = Rows(groups[start:stop], len(target.labels), None if weights is None else weights[start:stop])
+        part = None if weights is None else weights[start:stop]
+        rows = Rows(groups[start:stop], len(target.labels), part, start)
         return _sum_shard(table.slice(start, stop), schema, target.labels, rows)
 
     tally = Tally.total(in_order(work, starts, threads))

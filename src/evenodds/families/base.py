@@ -41,6 +41,7 @@ class Rows:
     groups: NDArray[np.integer]
     n_groups: int
     weights: Floats | None = None
+    start: int = 0  # the number of the first row, for messages
 
     @property
     def whole(self) -> bool:
@@ -237,7 +238,7 @@ class Family(Distribution):
     @classmethod
     def tally(cls, x: ArrayLike, *, weights: ArrayLike | None = None, groups: ArrayLike | None = None) -> Tally:
         """The tally of some values; with `groups`, one tally per group's label."""
-        raw = as_column(x)
+        raw: Any = as_column(x)
         n = len(raw)
         axis: Grid = Fixed(1)
         where: NDArray[np.integer] = np.zeros(n, np.int32)
@@ -266,8 +267,7 @@ class Family(Distribution):
         cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
     ) -> Distribution:
         """The distribution estimated from a tally of one column."""
-        if estimate not in ESTIMATES:
-            raise ValueError(f"estimate={estimate!r}: expected one of {', '.join(map(repr, ESTIMATES))}")
+        check_estimate(estimate)
         if estimate == "mle":
             return cls._mle(tally, column)
         return cls._of(cls.posterior(tally, prior, column), estimate)
@@ -299,6 +299,19 @@ class Family(Distribution):
     def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
         """The exact frequentist interval of the parameter: whatever it is, the interval covers it this often."""
         raise NotImplementedError
+
+
+def check_estimate(estimate: str) -> None:
+    """Refuse the name of an estimate that is none."""
+    if estimate not in ESTIMATES:
+        raise ValueError(f"estimate={estimate!r}: expected one of {', '.join(map(repr, ESTIMATES))}")
+
+
+def not_negative(**parameters: Any) -> None:
+    """Refuse a prior whose pseudo-counts are negative."""
+    for name, value in parameters.items():
+        if np.any(np.asarray(value) < 0):
+            raise ValueError(f"{name}={brief(value)}: the pseudo-counts of a prior must not be negative")
 
 
 def check_weights(weights: Any, n: int) -> Floats | None:

@@ -19,6 +19,7 @@ from evenodds.families.base import (
     count,
     generator,
     groups_last,
+    not_negative,
     read,
     some,
     spread,
@@ -41,6 +42,9 @@ class Beta(Conjugate):
 
     a: Any
     b: Any
+
+    def __post_init__(self) -> None:
+        not_negative(a=self.a, b=self.b)
 
     def __add__(self, tally: Tally) -> Self:
         tails, heads = read(tally, "sides")
@@ -90,7 +94,7 @@ class Beta(Conjugate):
         from scipy.special import betaincinv
 
         tail = (1 - level) / 2
-        return tidy(betaincinv(self.a, self.b, tail), betaincinv(self.a, self.b, 1 - tail))  # type: ignore[no-any-return]
+        return tidy(betaincinv(self.a, self.b, tail), betaincinv(self.a, self.b, 1 - tail))
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw θ."""
@@ -126,7 +130,9 @@ class Bernoulli(Family):
             bad = ~(one | zero | np.isnan(x))
             if bad.any():
                 row = int(np.flatnonzero(bad)[0])
-                raise DataError(f"column {name!r} is {x[row]:g} in row {row}: a Bernoulli column holds 0 and 1 only")
+                raise DataError(
+                    f"column {name!r} is {x[row]:g} in row {rows.start + row}: a Bernoulli column holds 0 and 1 only"
+                )
             side = np.where(one, 1, np.where(zero, 0, -1)).astype(np.int8)
             found[name, "sides"] = Leaf(Fixed(2), count(side, 2, rows))
         return found
@@ -201,4 +207,4 @@ class Bernoulli(Family):
         tail = (1 - level) / 2
         low = np.where(heads == 0, 0.0, betaincinv(np.maximum(heads, 0.5), tails + 1, tail))
         high = np.where(tails == 0, 1.0, betaincinv(heads + 1, np.maximum(tails, 0.5), 1 - tail))
-        return tidy(low, high)  # type: ignore[no-any-return]
+        return tidy(low, high)

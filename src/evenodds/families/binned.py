@@ -18,6 +18,7 @@ from evenodds.families.base import (
     Floats,
     Rows,
     Seed,
+    check_estimate,
     generator,
     look_up,
     plain,
@@ -100,6 +101,7 @@ class Binned(Family):
         cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
     ) -> Distribution:
         """The bins of all groups together, and each group's shares of them."""
+        check_estimate(estimate)
         edges, counts, tails, lump = _cut(tally, column)
         if estimate == "mle":
             values = counts[:, 0] if plain(tally) else counts

@@ -21,6 +21,7 @@ from evenodds.families.base import (
     count,
     generator,
     look_up,
+    not_negative,
     read,
     some,
     tidy,
@@ -52,8 +53,7 @@ class Dirichlet(Conjugate):
             values[place] = list(self.concentration.values())
             object.__setattr__(self, "concentration", values)
             object.__setattr__(self, "labels", labels)
-        if np.any(np.asarray(self.concentration) < 0):
-            raise ValueError("the concentrations of a Dirichlet must not be negative")
+        not_negative(concentration=self.concentration)
 
     def over(self, tally: Tally) -> Self:
         """The same prior with a number for every label and group of a tally, and for its own labels."""

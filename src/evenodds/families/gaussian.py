@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from evenodds.families.base import (
     by_group,
     generator,
     groups_last,
+    not_negative,
     some,
     tidy,
 )
@@ -43,10 +45,13 @@ class NormalInverseGamma(Conjugate):
     NormalInverseGamma(mean=1.33333, strength=3, shape=2, scale=3.33333)
     """
 
-    mean: Any  # type: ignore[assignment]
+    mean: Any
     strength: Any
     shape: Any
     scale: Any
+
+    def __post_init__(self) -> None:
+        not_negative(strength=self.strength, scale=self.scale)
 
     def __add__(self, tally: Tally) -> Self:
         n, average, squares = numeric.moments(tally)
@@ -87,7 +92,7 @@ class NormalInverseGamma(Conjugate):
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """The central credible interval of the mean: a Student t's."""
         half = np.sqrt(self.scale / (self.shape * self.strength)) * _t_quantile(2 * self.shape, (1 + level) / 2)
-        return tidy(self.mean - half, self.mean + half)  # type: ignore[no-any-return]
+        return tidy(self.mean - half, self.mean + half)
 
     def interval_variance(self, level: float = 0.95) -> tuple[Any, Any]:
         """The central credible interval of the variance."""
@@ -95,7 +100,7 @@ class NormalInverseGamma(Conjugate):
 
         tail = (1 - level) / 2
         low, high = (self.scale / gammaincinv(self.shape, q) for q in (1 - tail, tail))
-        return tidy(low, high)  # type: ignore[no-any-return]
+        return tidy(low, high)
 
     def sample(self, size: int, random_state: Seed = None) -> tuple[Floats, Floats]:
         """Draw means and variances."""
@@ -113,7 +118,7 @@ class StudentT(Distribution):
     """
 
     df: Any
-    mean: Any  # type: ignore[assignment]
+    mean: Any
     scale: Any
 
     def log_prob(self, x: Any) -> Floats:
@@ -162,8 +167,8 @@ class Gaussian(Family):
     of the mean and of the precision, `predictive` is a StudentT. All of them exist only where the variance does.
     """
 
-    mean: Any  # type: ignore[assignment]
-    variance: Any  # type: ignore[assignment]
+    mean: Any
+    variance: Any
     name = "gaussian"
 
     @classmethod
@@ -179,9 +184,9 @@ class Gaussian(Family):
     @classmethod
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> NormalInverseGamma:
         """The within-group variance, worth `strength` rows, and a mean as wide as the pooled spread."""
-        n, _, squares = numeric.moments(tally)
+        _, _, squares = numeric.moments(tally)
         total, centre, spread_ = numeric.moments(tally.pooled())
-        within, overall = np.sum(squares), float(spread_)
+        within, overall = float(np.sum(squares)), float(spread_)
         within = within if within > 0 else overall
         variance = within / max(float(total), 1.0)
         ratio = within / overall if overall > 0 else 1.0
@@ -198,25 +203,34 @@ class Gaussian(Family):
         return cls(tidy(mean), tidy(_variance(column, squares, some(n))))
 
     @classmethod
+    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
+        """What is known of the means and variances; a given variance is as good as known from a quadrillion values."""
+        posterior = super().posterior(data, prior, column)
+        if column.variance == "per_class":
+            return posterior
+        ones = np.ones(np.shape(posterior.mean))
+        if column.variance != "pooled":
+            return dataclasses.replace(posterior, shape=ones * 1e15, scale=ones * 1e15 * float(column.variance))
+        start = cls.flat_prior() if prior is None else prior
+        flat = 0.5 * (np.size(posterior.mean) - 1) if np.all(np.asarray(start.strength) == 0) else 0.0
+        shape = start.shape + np.sum(posterior.shape - start.shape) - flat
+        scale = start.scale + np.sum(posterior.scale - start.scale)
+        return dataclasses.replace(posterior, shape=ones * shape, scale=ones * scale)
+
+    @classmethod
     def estimate(
         cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
     ) -> Distribution:
         """The distribution estimated from a numeric tally; `column.variance` says whose variance it has."""
         if estimate == "mle" or column.variance == "per_class":
             return super().estimate(tally, estimate, prior, column)
-        start = cls.flat_prior() if prior is None else prior
-        posterior = start + tally
+        posterior = cls.posterior(tally, prior, column)
         if column.variance != "pooled":  # the variance is known: only the mean is uncertain
             known = np.full(np.shape(posterior.mean), float(column.variance))
             return cls(posterior.mean, known * (1 + 1 / posterior.strength) if estimate == "predictive" else known)
-        groups = np.size(posterior.mean)
-        flat = 0.5 * (groups - 1) if np.all(np.asarray(start.strength) == 0) else 0.0
-        shape = start.shape + np.sum(posterior.shape - start.shape) - flat
-        scale = start.scale + np.sum(posterior.scale - start.scale)
-        ones = np.ones(np.shape(posterior.mean))
         if estimate == "map":
-            return cls(posterior.mean, ones * scale / (shape + 0.5 * groups))
-        return cls._of(NormalInverseGamma(posterior.mean, posterior.strength, ones * shape, ones * scale), estimate)
+            return cls(posterior.mean, posterior.scale / (posterior.shape + 0.5 * np.size(posterior.mean)))
+        return cls._of(posterior, estimate)
 
     @classmethod
     def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
@@ -257,7 +271,7 @@ class Gaussian(Family):
         """Student's exact interval of the mean."""
         n, mean, squares = numeric.moments(data if isinstance(data, Tally) else cls.tally(data))
         half = np.sqrt(squares / (n - 1) / n) * _t_quantile(n - 1, (1 + level) / 2)
-        return tidy(mean - half, mean + half)  # type: ignore[no-any-return]
+        return tidy(mean - half, mean + half)
 
 
 def _variance(column: Column, squares: Floats, n: Floats) -> Floats:

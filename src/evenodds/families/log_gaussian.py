@@ -20,6 +20,7 @@ from evenodds.families.base import (
     Seed,
     brief,
     by_group,
+    check_estimate,
     count,
     generator,
     groups_last,
@@ -86,7 +87,9 @@ class LogGaussian(Family):
             x = cells[:, j]
             if np.any(x < 0):
                 row = int(np.flatnonzero(x < 0)[0])
-                raise DataError(f"column {name!r} is {x[row]:g} in row {row}: a LogGaussian column is never negative")
+                raise DataError(
+                    f"column {name!r} is {x[row]:g} in row {rows.start + row}: a LogGaussian column is never negative"
+                )
             side = np.where(x > 0, 1, np.where(x == 0, 0, -1)).astype(np.int8)
             logs = np.log(np.where(x > 0, x, np.nan)).reshape(-1, 1)
             found[name, "zeros"] = Leaf(Fixed(2), count(side, 2, rows))
@@ -125,6 +128,7 @@ class LogGaussian(Family):
         cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
     ) -> Distribution:
         """The distribution estimated from its own tally, or from a numeric one."""
+        check_estimate(estimate)
         if estimate == "mle":
             return super().estimate(tally, estimate, prior, column)
         start = cls.flat_prior() if prior is None else prior

@@ -55,7 +55,7 @@ def leaves(x: Floats, rows: Rows, columns: dict[str, Column], *, histogram: bool
         sums = sums.transpose(0, 2, 1)
     found: dict[tuple[str, str], Leaf] = {}
     for j, name in enumerate(columns):
-        _check_finite(x[:, j], sums[j], name)
+        _check_finite(x[:, j], sums[j], name, rows.start)
         found[name, "rows"] = Leaf(Fixed(1), counts[..., j, None, :])
         moments = dd.add(dd.of(sums[j, [0, 2]]), dd.of(sums[j, [1, 3]]))
         found[name, "moments"] = Leaf(Fixed(2), moments, is_sum=True)
@@ -89,12 +89,14 @@ def _histogram(page: Ints, pool: Numbers) -> Leaf:
     return Leaf(Grid(keys[used]), numbers[..., used, :])
 
 
-def _check_finite(x: Floats, sums: Floats, name: str) -> None:
+def _check_finite(x: Floats, sums: Floats, name: str, start: int) -> None:
     if np.isfinite(sums).all():
         return
     infinite = np.flatnonzero(np.isinf(x))
     if len(infinite):
-        raise DataError(f"column {name!r} is infinite in row {infinite[0]}: replace it, or leave the cell empty")
+        raise DataError(
+            f"column {name!r} is infinite in row {start + infinite[0]}: replace it, or leave the cell empty"
+        )
     raise DataError(f"column {name!r} has values up to {np.nanmax(np.abs(x)):.3g}, whose squares overflow: rescale it")
 
 

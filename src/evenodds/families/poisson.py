@@ -20,6 +20,7 @@ from evenodds.families.base import (
     by_group,
     generator,
     groups_last,
+    not_negative,
     read,
     some,
     spread,
@@ -40,6 +41,9 @@ class Gamma(Conjugate):
 
     shape: Any
     rate: Any
+
+    def __post_init__(self) -> None:
+        not_negative(shape=self.shape, rate=self.rate)
 
     def __add__(self, tally: Tally) -> Self:
         return type(self)(self.shape + read(tally, "events")[0], self.rate + read(tally, "rows")[0])
@@ -88,7 +92,7 @@ class Gamma(Conjugate):
         low, high = (
             np.where(np.asarray(self.shape) > 0, gammaincinv(shape, q) / self.rate, 0.0) for q in (tail, 1 - tail)
         )
-        return tidy(low, high)  # type: ignore[no-any-return]
+        return tidy(low, high)
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw rates."""
@@ -166,7 +170,9 @@ class Poisson(Family):
             bad = (x < 0) | (x != np.floor(x)) & ~np.isnan(x) | np.isinf(x)
             if bad.any():
                 row = int(np.flatnonzero(bad)[0])
-                raise DataError(f"column {name!r} is {x[row]:g} in row {row}: a Poisson column holds counts 0, 1, 2, …")
+                raise DataError(
+                    f"column {name!r} is {x[row]:g} in row {rows.start + row}: a Poisson column holds counts 0, 1, 2, …"
+                )
             both = np.stack([x, gammaln(x + 1)], axis=1)
             parts = numeric.leaves(both, rows, {"x": COLUMN, "log x!": COLUMN}, histogram=False)
             sums = [parts[part, "moments"].numbers[:, :1] for part in ("x", "log x!")]
@@ -244,4 +250,4 @@ class Poisson(Family):
         events, rows = read(tally, "events")[0], read(tally, "rows")[0]
         tail = (1 - level) / 2
         low = np.where(events == 0, 0.0, gammaincinv(np.maximum(events, 0.5), tail)) / rows
-        return tidy(low, gammaincinv(events + 1, 1 - tail) / rows)  # type: ignore[no-any-return]
+        return tidy(low, gammaincinv(events + 1, 1 - tail) / rows)

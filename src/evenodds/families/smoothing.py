@@ -27,7 +27,7 @@ PriorKind = Literal["pooled", "flat"]
 Cells = tuple[Floats, Floats, Floats, float, int]
 WEAK = 2.0  # pseudo-rows: the middle of λ's prior, and what families that do not count values get
 SPREAD = 2.0  # of the log of λ under its prior
-COARSE = np.linspace(np.log(1e-3), np.log(1e4), 15)  # log pseudo-rows
+COARSE: Floats = np.linspace(np.log(1e-3), np.log(1e4), 15)  # log pseudo-rows
 FINER = 4  # times the best step is cut in four
 
 
@@ -41,7 +41,7 @@ def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: 
     step = float(COARSE[1] - COARSE[0])
     for _ in range(FINER):
         step /= 4
-        best = _best(best + step * np.arange(-3, 4), cells, kind)
+        best = _best(best + step * np.arange(-3.0, 4.0), cells, kind)
     return float(np.exp(best))
 
 

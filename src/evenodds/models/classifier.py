@@ -13,13 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evenodds.data.decide import decide
-from evenodds.data.memory import Table, table
+from evenodds.data.memory import Table, is_array, table
 from evenodds.data.sum import sum_table
 from evenodds.families.base import Floats, check_weights
 from evenodds.models.explain import Explanation, explain
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
-from evenodds.models.naive_bayes import Model, Settings
-from evenodds.schema import Coded, DataError, Schema, as_column, codes, did_you_mean, target_kind
+from evenodds.models.naive_bayes import Model, Settings, target_codes
+from evenodds.schema import Coded, DataError, Schema, as_column, did_you_mean, target_kind
 from evenodds.show import Frame
 
 
@@ -55,6 +55,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     threads : int, optional
         How many threads to use; the result does not depend on it.
     """
+
+    n_features_in_: int
 
     def __init__(
         self,
@@ -179,6 +181,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Table, Coded, str]:
         """Features, target codes and the target's type; scikit-learn's attributes are set or checked on the way."""
+        X = _eager(X)
         if isinstance(y, str):
             whole = table(X)
             raw = whole[y]
@@ -189,18 +192,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
                 )
             rows, raw = self._features(X, reset=reset), _target(y)
-        target = codes(raw)
-        if len(target.codes) != rows.rows:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: [{rows.rows}, {len(target.codes)}]: "
-                "expected a target value for each row"
-            )
-        missing = np.flatnonzero(target.codes < 0)
-        if len(missing):
-            raise DataError(f"Input y contains NaN: the target is missing in row {missing[0]}; drop such rows")
-        return rows, target, "text" if isinstance(raw, Coded) else target_kind(raw)
+        target = target_codes(raw, rows.rows)
+        return rows, target, target_kind(raw)
 
     def _features(self, X: Any, *, reset: bool) -> Table:
+        X = _eager(X)
         rows = table(X)
         known = getattr(self, "feature_names_in_", None)
         if not reset and known is not None and set(known) < set(rows.columns):
@@ -210,7 +206,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"Found array with 0 sample(s) (shape=(0, {len(rows.columns)})): a table without rows")
         if not rows.columns:
             raise DataError(f"0 feature(s) (shape=({rows.rows}, 0)) while a minimum of 1 is required.")
-        if _has_frame(X) or hasattr(X, "dtype") or hasattr(X, "__array__"):
+        if _has_frame(X) or is_array(X) or hasattr(X, "tocsr"):
             validate_data(self, X, reset=reset, skip_check_array=True)
         elif not reset and not rows.named and len(rows.columns) != self.n_features_in_:
             raise DataError(
@@ -327,6 +323,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows, target, _ = self._read(X, y, reset=False)
         return check(self.model_, rows, target, most)
+
+
+def _eager(X: Any) -> Any:
+    """A lazy frame, collected."""
+    return X.collect() if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape") else X
 
 
 def _has_frame(X: Any) -> bool:

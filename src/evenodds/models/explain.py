@@ -81,12 +81,11 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
         b = int(next(c for c in order if c != a)) if against is None else _class(model, against)
         terms = []
         for name in model.schema.features:
-            log_p = evidence.get(name)
             value, note = values[name](i)
-            if log_p is None:
-                terms.append(Term(name, value, 0.0, "says nothing: one value only"))
+            if name in evidence:
+                terms.append(Term(name, value, _difference(evidence[name][i, a], evidence[name][i, b]), note))
             else:
-                terms.append(Term(name, value, _difference(log_p[i, a], log_p[i, b]), note))
+                terms.append(Term(name, value, 0.0, "says nothing: one value only"))
         found.append(
             Explanation(
                 model.classes[a].item() if hasattr(model.classes[a], "item") else model.classes[a],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +86,7 @@ def _value_names(distribution: Categorical | Binned) -> list[str]:
     if isinstance(distribution, Categorical):
         return distribution.labels.texts()
     edges = [f"{edge:.4g}" for edge in distribution.edges]
-    names = [f"{a} to {b}" for a, b in zip(edges[:-1], edges[1:])]
+    names = [f"{a} to {b}" for a, b in itertools.pairwise(edges)]
     lump = distribution.lump
     if lump >= 0:
         names[lump] = edges[lump]
@@ -128,7 +129,7 @@ def coefficients(model: Model) -> Linear:
                 weights.append(np.log(dist.rate))
                 constants = constants - dist.rate
                 names.append(name)
-            elif isinstance(dist, Gaussian) and column.variance != "per_class":
+            elif isinstance(dist, Gaussian) and np.all(dist.variance == dist.variance[0]):
                 weights.append(dist.mean / dist.variance)
                 constants = constants - dist.mean**2 / (2 * dist.variance)
                 names.append(name)
@@ -235,7 +236,7 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
                     "rows": int(n),
                 }
             )
-    found.sort(key=lambda pair: (-float(pair["excess"]), -float(pair["information"])))  # type: ignore[arg-type]
+    found.sort(key=lambda pair: (-float(pair["excess"]), -float(pair["information"])))
     return Frame(found[:most], f"most dependent given {model.schema.target}")
 
 

@@ -23,8 +23,8 @@ from evenodds.data.sum import CLASSES, cells, sum_table
 from evenodds.families import Categorical, Dirichlet, Distribution, Estimate, Family
 from evenodds.families.base import Floats, check_weights, look_up
 from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
-from evenodds.labels import Fixed, Labels, canonical
-from evenodds.schema import Coded, Column, DataError, Schema, as_column, codes
+from evenodds.labels import Fixed, Grid, Labels, canonical
+from evenodds.schema import Coded, Column, DataError, Raw, Schema, as_column, codes
 from evenodds.tally import Leaf, Tally
 
 BLOCK = 1 << 14  # rows scored at once: what the cache holds
@@ -60,6 +60,13 @@ class Settings:
         number = isinstance(self.smoothing, (int, float, np.number)) and not isinstance(self.smoothing, bool)
         if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
             raise ValueError(f"smoothing={self.smoothing!r}: expected a number of pseudo-rows, 0 or more, or 'auto'")
+        prior, weight = self.class_prior, self.class_weight
+        if isinstance(prior, str) and prior not in ("estimated", "uniform"):
+            raise ValueError(f"class_prior={prior!r}: expected 'estimated', 'uniform', or probabilities by class")
+        if isinstance(weight, str) and weight != "balanced":
+            raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
+        if isinstance(weight, Mapping) and any(not 0 <= float(factor) < np.inf for factor in weight.values()):
+            raise ValueError(f"class_weight={weight!r}: expected factors of 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +131,7 @@ class Model:
     def count(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Tally:
         """The tally of some rows under this model's schema."""
         rows = as_table(x)
-        target = codes(as_column(y))
-        if len(target.codes) != rows.rows:
-            raise DataError(f"{len(target.codes)} target values for {rows.rows} rows: expected one for each")
+        target = target_codes(as_column(y), rows.rows)
         return sum_table(rows, self.schema, target, check_weights(weights, rows.rows), threads)
 
     def set(self, **settings: Any) -> Model:
@@ -168,15 +173,13 @@ class Model:
 
     @functools.cached_property
     def _weighted(self) -> Tally:
-        """The tally with the classes weighted and in the order of `classes`, as a fixed axis."""
+        """The tally with the classes weighted, in the order of `classes`."""
         weight = self.settings.class_weight
         tally = self.tally
         if weight is not None:
             counts = tally[CLASSES][0].astype(float)
             texts = self._labels.texts()
             if isinstance(weight, str):
-                if weight != "balanced":
-                    raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
                 factors = counts.sum() / (len(counts) * counts)
             else:
                 given = {canonical(label): float(factor) for label, factor in dict(weight).items()}
@@ -186,7 +189,7 @@ class Model:
         for name in tally.layout.specs:
             axis, numbers, is_sum = tally.leaf(name)
             leaves[name] = Leaf(axis, numbers[..., self._order], is_sum)
-        return Tally.of(Fixed(len(self._order)), leaves)
+        return Tally.of(Grid(np.arange(len(self._order))), leaves)
 
     @functools.cached_property
     def log_prior(self) -> Floats:
@@ -198,22 +201,25 @@ class Model:
         elif isinstance(prior, str) and prior == "uniform":
             shares = np.full(len(counts), 1 / len(counts))
         elif isinstance(prior, Dirichlet):
-            shares = np.asarray((prior + self._class_tally(counts)).mean)
+            shares = self._smoothed(prior, counts)
         else:
             shares = self._given_prior(prior)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(shares))
 
-    def _class_tally(self, counts: Floats) -> Tally:
-        whole = np.stack([counts, np.zeros_like(counts)])[..., None]
-        return Tally.of(Fixed(1), {("class", "labels"): Leaf(Fixed(len(counts)), whole)})
+    def _smoothed(self, prior: Dirichlet, counts: Floats) -> Floats:
+        labels, place = Labels.coded([canonical(label) for label in self.classes])
+        ordered = np.zeros((2, len(labels), 1))
+        ordered[0, place, 0] = counts
+        posterior = prior + Tally.of(Fixed(1), {("class", "labels"): Leaf(labels, ordered)})
+        assert posterior.labels is not None
+        known = np.asarray(posterior.concentration)[posterior.labels.find(labels.keys)][place]
+        return known / known.sum()
 
     def _given_prior(self, prior: Any) -> Floats:
-        if isinstance(prior, str):
-            raise ValueError(f"class_prior={prior!r}: expected 'estimated', 'uniform', or probabilities by class")
         if isinstance(prior, Mapping):
             given = {canonical(label): float(p) for label, p in prior.items()}
-            missing = [label for label in self.classes if canonical(label) not in given]
+            missing = [label for label in self.classes.tolist() if canonical(label) not in given]
             if missing:
                 raise ValueError(f"class_prior has no probability for class {missing[0]!r}")
             shares = np.array([given[canonical(label)] for label in self.classes])
@@ -269,7 +275,7 @@ class Model:
     def distributions(self) -> dict[str, Distribution]:
         """p(x_j | c) of every column that can tell classes apart, batched over the classes."""
         found = {}
-        for name, column in self.schema.features.items():
+        for name, column in sorted(self.schema.features.items()):  # so that the columns' order changes no bit
             family, tally = _family(column), self.column_tally(name)
             if not _counts(tally).any() or not family.informative(tally):
                 continue
@@ -279,7 +285,7 @@ class Model:
                 else:
                     found[name] = family.estimate(tally, self.settings.estimate, self.column_prior(name), column)
             except ValueError as error:
-                raise DataError(f"column {name!r}: {error}; or use prior='pooled'") from None
+                raise DataError(f"column {name!r}: {error}") from None
         return found
 
     # -- what it says of rows ----------------------------------------------------------------------------------------
@@ -375,6 +381,19 @@ class Model:
         safe = np.where(np.isfinite(top), top, 0.0)
         with np.errstate(divide="ignore"):
             return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
+
+
+def target_codes(y: Raw | Coded, rows: int) -> Coded:
+    """The classes of some rows: one for each, none missing."""
+    target = codes(y)
+    if len(target.codes) != rows:
+        raise DataError(
+            f"{len(target.codes)} target values for {rows} rows (inconsistent numbers of samples): expected one for each"
+        )
+    missing = np.flatnonzero(target.codes < 0)
+    if len(missing):
+        raise DataError(f"Input y contains NaN: the target is missing in row {missing[0]}; drop such rows")
+    return target
 
 
 def normalise(joint: Floats, log_prior: Floats) -> Floats:

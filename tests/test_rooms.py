@@ -1,0 +1,57 @@
+"""What is imported, and when: nothing heavy before it is needed."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def loaded(program):
+    """The top-level packages in memory after a program has run in a fresh interpreter."""
+    program += "\nimport sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.split())
+
+
+def test_importing_evenodds_loads_nothing_heavy():
+    heavy = {"numpy", "scipy", "sklearn", "pyarrow", "numba", "pandas", "polars", "safetensors", "rich"}
+    assert loaded("import evenodds") & heavy == set()
+
+
+def test_a_model_needs_neither_scikit_learn_nor_a_compiler():
+    program = """
+import numpy as np
+from evenodds.models.naive_bayes import Model
+from evenodds.schema import Column, Schema
+from evenodds.families import Gaussian, Bernoulli, Categorical, Binned
+from evenodds.tally import Tally
+schema = Schema({"x": Column(Gaussian), "f": Column(Bernoulli), "b": Column(Binned), "c": Column(Categorical)}, "y")
+rows = {"x": [1.0, 2.0, 5.0, 6.0], "f": [0, 1, 1, 1], "b": [1.0, 2.0, 3.0, 9.0], "c": ["u", "v", "v", "v"]}
+model = Model(schema, Tally.nothing()).learn(rows, np.array(["lo", "lo", "hi", "hi"]))
+assert np.isfinite(model.log_proba(rows)).all()
+assert model.log_proba(rows).argmax(axis=1).tolist() == [1, 1, 0, 0]
+"""
+    assert loaded(program) & {"sklearn", "numba"} == set()
+
+
+@pytest.mark.parametrize("name", ["Bernoulli", "NaiveBayes", "Model", "Tally", "update", "weigh", "Column"])
+def test_names_are_there_when_they_are_asked_for(name):
+    import evenodds
+
+    assert name in dir(evenodds)
+    assert getattr(evenodds, name).__name__ == name
+
+
+def test_a_name_that_is_not_there_says_so():
+    import evenodds
+
+    with pytest.raises(AttributeError, match="module 'evenodds' has no attribute 'NaiveBeyes'"):
+        evenodds.NaiveBeyes  # noqa: B018
+
+
+def test_every_name_of_the_package_can_be_had():
+    import evenodds
+
+    for name in evenodds.__all__:
+        assert getattr(evenodds, name) is not None

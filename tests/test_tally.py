@@ -1,0 +1,232 @@
+"""Tallies: alignment, trimming, and bytes that are refused rather than believed."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenodds.families import Categorical, Gaussian
+from evenodds.labels import Fixed, Grid, Labels
+from evenodds.tally import Leaf, Tally
+from laws import LEARNERS, numbers
+
+
+def counts(texts, numbers_, groups=None):
+    """A tally of one column's labels, by group if there are any."""
+    labels, place = Labels.coded(texts)
+    table = np.zeros((len(texts), 1 if groups is None else len(groups)), np.int64)
+    table[place] = np.array(numbers_).reshape(len(texts), -1)
+    axis = Fixed(1)
+    if groups is not None:
+        axis, order = Labels.coded(groups)
+        table = table[:, np.argsort(order)]
+    return Tally.of(axis, {("c", "labels"): Leaf(labels, table)})
+
+
+def test_labels_that_differ_are_aligned():
+    both = counts(["a", "b"], [1, 2]) + counts(["b", "c"], [10, 20])
+    assert numbers(both) == {("c", "labels", "a", 0): 1, ("c", "labels", "b", 0): 12, ("c", "labels", "c", 0): 20}
+
+
+def test_groups_that_differ_are_aligned():
+    both = counts(["a"], [[1, 2]], ["x", "y"]) + counts(["b"], [[5]], ["z"])
+    assert {at[2:]: n for at, n in numbers(both).items()} == {("a", "x"): 1, ("a", "y"): 2, ("b", "z"): 5}
+
+
+def test_columns_that_differ_stand_side_by_side():
+    a, b = counts(["a"], [1]), counts(["a"], [2]).rename("d")
+    assert numbers(a + b) == {("c", "labels", "a", 0): 1, ("d", "labels", "a", 0): 2}
+    assert (a + b).columns == ("c", "d")
+    assert (a + b).column("d") == b
+
+
+def test_labels_that_count_zero_are_dropped():
+    rest = counts(["a", "b"], [1, 2]) - counts(["b"], [2])
+    assert rest.leaf(("c", "labels")).axis.texts() == ["a"]
+    assert Categorical.tally(["a", "b"], weights=[1, 0]).leaf(("x", "labels")).axis.texts() == ["a"]
+
+
+def test_groups_that_count_zero_are_dropped():
+    both = counts(["a"], [[1, 2]], ["x", "y"])
+    assert (both - counts(["a"], [[2]], ["y"])).groups.texts() == ["x"]
+
+
+def test_what_remains_of_the_sums_of_an_empty_group_goes_with_it():
+    a = Gaussian.tally([0.1, 0.2, 0.3], groups=["x", "x", "y"])
+    rest = a - Gaussian.tally([0.2], groups=["x"]) - Gaussian.tally([0.1], groups=["x"])
+    assert rest.groups.texts() == ["y"]
+    assert rest == Gaussian.tally([0.3], groups=["y"])
+
+
+def test_a_tally_does_not_change_when_others_are_made_of_it():
+    a, b = counts(["a", "b"], [1, 2]), counts(["b", "c"], [10, 20])
+    before = a.to_bytes()
+    a + b, a - a, a * 2, a * 0.5, -a, a.pooled(), a.trimmed(), Tally.total([a, b, a])
+    assert a.to_bytes() == before
+
+
+def test_the_leaves_of_a_tally_are_not_to_be_written_to():
+    a = counts(["a", "b"], [1, 2])
+    with pytest.raises(ValueError, match="read-only"):
+        a["c", "labels"][0, 0] = 99
+
+
+def test_counts_stay_integers_beyond_the_digits_of_a_double():
+    large = counts(["a"], [2**60 + 1])
+    assert (large + counts(["a"], [1]))["c", "labels"][0, 0] == 2**60 + 2
+    assert (large * 2)["c", "labels"][0, 0] == 2**61 + 2
+    half = large * 0.5 + large * 0.5
+    assert half == large
+
+
+def test_scaling_by_group_scales_each_groups_numbers():
+    both = counts(["a"], [[1, 2]], ["x", "y"])
+    factors = np.array([{"x": 3.0, "y": 0.5}[group] for group in both.groups.texts()])
+    assert {at[3]: n for at, n in numbers(both * factors).items()} == {"x": 3.0, "y": 1.0}
+
+
+def test_what_cannot_be_added_is_refused_by_name():
+    a = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.zeros((2, 1), np.int64))})
+    b = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(3), np.zeros((3, 1), np.int64))})
+    with pytest.raises(ValueError, match="tallies of column 'c' differ in their 'sides'"):
+        a + b
+    with pytest.raises(ValueError, match="tallies of column 'c' differ in their 'sides'"):
+        Tally.total([a, a, b])
+
+
+def test_tallies_of_a_fixed_number_of_groups_and_another_are_not_added():
+    one, two = (Tally.of(Fixed(n), {("c", "n"): Leaf(Fixed(1), np.ones((1, n), np.int64))}) for n in (1, 2))
+    with pytest.raises(ValueError, match="different groups"):
+        one + two
+
+
+@pytest.mark.parametrize("other", [1, 2.5, "text", None, [1]])
+def test_only_tallies_are_added(other):
+    a = counts(["a"], [1])
+    with pytest.raises(TypeError):
+        a + other
+    with pytest.raises(TypeError):
+        other + a
+    assert a != other
+
+
+def test_tallies_that_differ_are_not_equal():
+    a = counts(["a", "b"], [1, 2])
+    assert a != counts(["a", "b"], [1, 3])
+    assert a != counts(["a", "c"], [1, 2])
+    assert a != counts(["a", "b", "c"], [1, 2, 1])
+    assert a == counts(["a", "b", "c"], [1, 2, 0])
+    assert Gaussian.tally([1.0]) != Gaussian.tally([1.0 + 1e-15])
+
+
+def test_tallies_of_incompatible_columns_are_unequal_not_an_error():
+    a = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.ones((2, 1), np.int64))})
+    b = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(3), np.ones((3, 1), np.int64))})
+    assert a != b
+
+
+# Bytes
+
+
+def example():
+    return Categorical.tally(["a", "b", "grün", "a"], groups=["x", "y", "x", "y"]) + Gaussian.tally(
+        [1.0, 2.0, 3.0, 4.0], groups=["x", "y", "x", "y"]
+    ).rename("g")
+
+
+def test_bytes_are_safetensors():
+    from safetensors.numpy import load
+
+    arrays = load(example().to_bytes())
+    assert {"counts", "sums", "groups.keys", "groups.blob", "groups.ends"} <= set(arrays)
+
+
+@pytest.mark.parametrize(
+    "nonsense", [b"", b"x", b"\xff" * 8, b"\0" * 100, b"PK\x03\x04" * 20, b"{}" * 50], ids=lambda data: repr(data[:4])
+)
+def test_nonsense_is_refused(nonsense):
+    with pytest.raises(ValueError, match="not a tally"):
+        Tally.from_bytes(nonsense)
+
+
+def test_the_file_of_another_program_is_refused():
+    from safetensors.numpy import save
+
+    with pytest.raises(ValueError, match="not a tally"):
+        Tally.from_bytes(save({"weights": np.zeros(3)}))
+    with pytest.raises(ValueError, match="not a tally"):
+        Tally.from_bytes(save({"weights": np.zeros(3)}, {"evenodds": json.dumps({"leaves": [], "groups": "fixed"})}))
+
+
+@pytest.mark.parametrize("end", [1, 8, 50, -1, -9])
+def test_a_file_cut_short_is_refused(end):
+    with pytest.raises(ValueError, match="not a tally"):
+        Tally.from_bytes(example().to_bytes()[:end])
+
+
+@settings(max_examples=150)
+@given(place=st.integers(0, 10_000), value=st.integers(0, 255), more=st.binary(max_size=6))
+def test_changed_bytes_are_refused_or_are_another_tally(place, value, more):
+    data = bytearray(example().to_bytes())
+    data[place % len(data)] = value
+    at = (place * 31) % len(data)
+    data[at : at + len(more)] = more
+    try:
+        changed = Tally.from_bytes(bytes(data))
+    except ValueError:
+        return
+    changed.to_bytes()
+    changed + changed
+    numbers_or_texts(changed)
+
+
+def numbers_or_texts(tally):
+    """Everything a tally can be asked, short of nonsense texts."""
+    for name in tally.layout.specs:
+        axis = tally.layout.specs[name].axis
+        assert len(tally[name]) == len(axis)
+        assert isinstance(axis, Grid)
+
+
+def rewritten(change):
+    arrays, header = example().arrays()
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    change(arrays, header)
+    return arrays, header
+
+
+def _set(arrays, name, value):
+    arrays[name] = value
+
+
+BROKEN = {
+    "numbers that do not fit": lambda a, h: _set(a, "counts", a["counts"][:-1]),
+    "numbers of another type": lambda a, h: _set(a, "counts", a["counts"].astype(np.float32)),
+    "sums of another type": lambda a, h: _set(a, "sums", a["sums"].astype(np.float32)),
+    "keys out of order": lambda a, h: _set(a, "groups.keys", a["groups.keys"][::-1].copy()),
+    "keys twice": lambda a, h: _set(a, "groups.keys", np.repeat(a["groups.keys"][:1], 2)),
+    "keys of another type": lambda a, h: _set(a, "groups.keys", a["groups.keys"].astype(np.int64)),
+    "texts cut out of order": lambda a, h: _set(a, "groups.ends", np.array([0, 9, 2])),
+    "texts that end early": lambda a, h: _set(a, "groups.ends", np.array([0, 0, 1])),
+    "too few texts": lambda a, h: _set(a, "groups.ends", a["groups.ends"][:-1]),
+    "an unknown axis": lambda a, h: h.update(groups="circle"),
+    "an array that is missing": lambda a, h: a.pop("groups.blob"),
+    "a header without leaves": lambda a, h: h.pop("leaves"),
+    "a leaf without an axis": lambda a, h: h["leaves"][0].pop("axis"),
+    "a fixed axis of strange places": lambda a, h: _set(a, "axis1.keys", np.array([5, 9])),
+    "the same leaf twice": lambda a, h: h["leaves"].append(h["leaves"][0]),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_arrays_that_do_not_fit_together_are_refused(what):
+    with pytest.raises(ValueError, match="not a tally"):
+        Tally.from_arrays(*rewritten(BROKEN[what]))
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.name)
+def test_the_same_rows_have_the_same_bytes(learner):
+    x = learner.column(learner.ordinary(np.random.default_rng(0), 50))
+    assert learner.tally(x).to_bytes() == learner.tally(x).to_bytes()
