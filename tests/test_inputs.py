@@ -227,7 +227,7 @@ def test_dates_are_left_out_with_a_note(as_text):
 @pytest.mark.parametrize("as_text", [False, True])
 def test_parts_of_dates_are_categories_on_request(as_text):
     frame = dates()
-    weekend = (frame["day"].dt.weekday >= 5).to_numpy()
+    weekend = (frame["day"].dt.day_of_week >= 5).to_numpy()
     frame["day"] = frame["day"].dt.strftime("%Y-%m-%d") if as_text else frame["day"]
     nb = eo.NaiveBayes({"day": eo.Column(parts=("weekday", "month"))}).fit(frame[["day"]], weekend)
     assert list(nb.model_.schema.features) == ["day.weekday", "day.month"]

@@ -246,7 +246,7 @@ def _discrete(model: Model, rows: Table, name: str) -> tuple[Any, int]:
     if isinstance(read, Coded):
         codes = np.append(read.place, -1)[read.codes]
         return codes, max(len(read.labels), 1)
-    known = read[~np.isnan(read)]
-    cuts = np.unique(np.quantile(known, np.arange(1, 8) / 8)) if len(known) else np.zeros(0)
-    cuts = cuts[cuts > known.min()] if len(known) else cuts
-    return np.where(np.isnan(read), -1, np.searchsorted(cuts, read, side="right")), len(cuts) + 1
+    if np.isnan(read).all():
+        return np.full(len(read), -1), 1
+    bins = Binned.fit(read, estimate="mle")
+    return bins.codes(read), len(bins.shares)

@@ -388,7 +388,8 @@ def target_codes(y: Raw | Coded, rows: int) -> Coded:
     target = codes(y)
     if len(target.codes) != rows:
         raise DataError(
-            f"{len(target.codes)} target values for {rows} rows (inconsistent numbers of samples): expected one for each"
+            f"{len(target.codes)} target values for {rows} rows (inconsistent numbers of samples: "
+            f"[{rows}, {len(target.codes)}]): give a target value for each row"
         )
     missing = np.flatnonzero(target.codes < 0)
     if len(missing):
