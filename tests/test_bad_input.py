@@ -58,6 +58,12 @@ def test_what_is_no_table(what):
         eo.NaiveBayes().fit(what, Y)
 
 
+@pytest.mark.parametrize("row", [{"colour": "red"}, {"colour": "red", "age": 30.0}, {"age": 30.0}], ids=str)
+def test_a_single_dict_is_no_table_of_letters(row):
+    with refused("column"):
+        fitted().predict(row)
+
+
 def test_a_single_column_of_numbers_is_no_table():
     with refused("Expected 2D array, got 1D array instead.*reshape"):
         eo.NaiveBayes().fit(np.arange(4.0), Y)
@@ -367,6 +373,12 @@ def test_an_unknown_part_of_a_date_is_refused():
     with refused("'minute'", ValueError):
         column = eo.Column(parts=("minute",))
         eo.NaiveBayes({"t": column}).fit(frame(t=pd.date_range("2024-01-01", periods=4)), Y)
+
+
+def test_a_time_of_day_has_no_month():
+    times = pa.table({"t": pa.array([0, 3600, 7200, 0], pa.int32()).cast(pa.time32("s"))})
+    with refused("column 't'"):
+        eo.NaiveBayes({"t": eo.Column(parts=("month",))}).fit(times, Y)
 
 
 def test_parts_of_what_is_no_date_are_refused():

@@ -1,5 +1,10 @@
 """Every kernel does what its own Python does, bit for bit."""
 
+import os
+import subprocess
+import sys
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -9,8 +14,9 @@ from evenodds.kernel import product_error
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Tally
+from laws import assert_same
 
-ROWS, COLUMNS, GROUPS = 5000, 3, 2  # more rows than a chunk
+ROWS, COLUMNS, GROUPS = 5000, 3, 2
 
 
 @pytest.fixture
@@ -39,8 +45,8 @@ def weights():
 def both(kernel, *arguments):
     """The arrays as the compiled kernel leaves them, and as its Python does."""
     results = []
-    for run in (kernel.compiled, kernel.py_func):
-        own = [a.copy() for a in arguments]
+    for run in (kernel.compiled, kernel.plain):
+        own = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         results.append((run(*own), own))
     return results
 
@@ -48,7 +54,7 @@ def both(kernel, *arguments):
 def assert_same_bits(compiled, plain):
     assert compiled[0] == plain[0]
     for a, b in zip(compiled[1], plain[1]):
-        assert a.tobytes() == b.tobytes()
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
 def test_sum_rows_is_its_python(block, groups):
@@ -57,73 +63,117 @@ def test_sum_rows_is_its_python(block, groups):
 
 
 def empty(pages, weighted):
-    """n, sums, origins, page table, pool of pages, and where to begin."""
-    n = np.zeros((COLUMNS, GROUPS, 2)) if weighted else np.zeros((COLUMNS, GROUPS), np.int64)
-    pool = np.zeros((pages, numeric.MANTISSAS, 2 * GROUPS if weighted else GROUPS), float if weighted else np.int64)
-    page = np.full((COLUMNS, numeric.EXPONENTS), -1, np.int32)
-    return n, np.zeros((COLUMNS, GROUPS, 4)), np.array([0.0, 3.5, 0.0]), page, pool, np.zeros(4, np.int64)
+    """n and sums where weights are summed too; then the origin, the page table, the pool and where to begin."""
+    page, at = np.full(numeric.EXPONENTS, -1, np.int32), np.zeros(2, np.int64)
+    if weighted:
+        pool = np.zeros((pages, numeric.MANTISSAS, 2 * GROUPS))
+        return np.zeros((GROUPS, 2)), np.zeros((GROUPS, 4)), 3.5, page, pool, at
+    return 3.5, page, np.zeros((pages, numeric.MANTISSAS, GROUPS), np.int64), at
 
 
 @pytest.mark.parametrize("pages", [400, 5], ids=["enough pages", "pages that run out"])
-def test_sum_columns_is_its_python(block, groups, pages):
-    assert_same_bits(*both(kernels.sum_columns, block, groups, *empty(pages, False)))
+def test_count_bins_is_its_python(block, groups, pages):
+    assert_same_bits(*both(kernels.count_bins, block[:, 0], groups, *empty(pages, False)))
 
 
 @pytest.mark.parametrize("pages", [400, 5], ids=["enough pages", "pages that run out"])
 def test_sum_weighted_is_its_python(block, groups, weights, pages):
-    assert_same_bits(*both(kernels.sum_weighted, block, groups, weights, *empty(pages, True)))
+    assert_same_bits(*both(kernels.sum_weighted, block[:, 0], groups, weights, *empty(pages, True)))
 
 
-@pytest.mark.parametrize("run", ["compiled", "py_func"])
+@pytest.mark.parametrize("run", ["compiled", "plain"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["by rows", "by weight"])
 def test_running_out_of_pages_and_coming_back_changes_nothing(block, groups, weights, weighted, run):
-    count = getattr(kernels.sum_weighted if weighted else kernels.sum_columns, run)
-    given = (block, groups, weights) if weighted else (block, groups)
-    n, sums, origins, page, pool, at = empty(400, weighted)
-    assert count(*given, n, sums, origins, page, pool, at)
-    n2, sums2, _, page2, pool2, at2 = empty(1, weighted)
+    count = getattr(kernels.sum_weighted if weighted else kernels.count_bins, run)
+    given = (block[:, 0].copy(), groups, weights) if weighted else (block[:, 0].copy(), groups)
+    *sums, origin, page, pool, at = empty(400, weighted)
+    assert count(*given, *sums, origin, page, pool, at)
+    *sums2, _, page2, pool2, at2 = empty(1, weighted)
     returns = 0
-    while not count(*given, n2, sums2, origins, page2, pool2, at2):
+    while not count(*given, *sums2, origin, page2, pool2, at2):
         pool2 = np.concatenate([pool2, np.zeros_like(pool2[:1])])
         returns += 1
     assert returns > 50
-    assert n.tobytes() == n2.tobytes()
-    assert sums.tobytes() == sums2.tobytes()
-    for p, p2 in zip(page.ravel(), page2.ravel()):
+    for a, b in zip(sums, sums2):
+        assert a.tobytes() == b.tobytes()
+    for p, p2 in zip(page, page2):
         assert (p < 0) == (p2 < 0)
         if p >= 0:
             assert pool[p].tobytes() == pool2[p2].tobytes()
 
 
-def test_rows_columns_and_unit_weights_give_the_same_moments(block, groups):
-    by_rows, by_columns, by_weight = (np.zeros(shape) for shape in ((2, 4, 3), (3, 2, 4), (3, 2, 4)))
-    n = [np.zeros((2, 3), np.int64), np.zeros((3, 2), np.int64), np.zeros((3, 2, 2))]
-    nowhere = np.full((0, numeric.EXPONENTS), -1, np.int32), np.zeros((0, 128, 2)), np.zeros(4, np.int64)
-    kernels.sum_rows(block, groups, n[0], by_rows)
-    kernels.sum_columns(block, groups, n[1], by_columns, np.zeros(3), *nowhere)
-    kernels.sum_weighted(
-        block, groups, np.ones(ROWS), n[2], by_weight, np.zeros(3), *nowhere[:2], np.zeros(4, np.int64)
-    )
-    np.testing.assert_array_equal(by_rows.transpose(2, 0, 1), by_columns)
-    np.testing.assert_array_equal(by_columns, by_weight)
-    np.testing.assert_array_equal(n[0].T, n[1])
-    np.testing.assert_array_equal(n[1], n[2][..., 0])
+def tally(columns, groups, weights=None):
+    named = {f"x{j}": Column(origin=3.5 * (j == 1)) for j in range(len(columns))}
+    leaves = numeric.leaves(columns, Rows(groups, GROUPS, weights), named, histogram=True)
+    return Tally.of(Fixed(GROUPS), leaves)
 
 
-def test_the_tally_does_not_depend_on_the_kernel_being_compiled(block, groups, monkeypatch):
-    def tally():
-        columns = {"a": Column(), "b": Column(origin=3.5), "c": Column()}
-        leaves = numeric.leaves(block, Rows(groups, GROUPS), columns, histogram=True)
-        return Tally.of(Fixed(GROUPS), leaves).to_bytes()
+def terms(x):
+    """The sums of each value alone."""
+    return [tally([column[i : i + 1] for column in x.T], np.zeros(1, np.int32)) for i in range(0, len(x), 97)] + [
+        tally([column[[np.nanargmax(np.abs(column))]] for column in x.T], np.zeros(1, np.int32))
+    ]
 
-    compiled = tally()
-    monkeypatch.setattr(kernels.sum_columns, "compiled", kernels.sum_columns.py_func)
-    assert tally() == compiled
+
+@pytest.mark.parametrize("k", [3, 40], ids=["a few columns", "many columns"])
+def test_side_by_side_one_by_one_and_by_unit_weights_the_tally_is_the_same(groups, k):
+    x = np.random.default_rng(5).normal(100, 30, (ROWS, k))
+    x[::11, 1] = np.nan
+    side_by_side, one_by_one = np.ascontiguousarray(x), np.asfortranarray(x)
+    whole = tally(list(side_by_side.T), groups)
+    assert_same(whole, tally(list(one_by_one.T), groups), terms(x))
+    assert_same(whole, tally(list(one_by_one.T), groups, np.ones(ROWS)), terms(x))
+
+
+def test_the_moments_are_the_exact_fractions(block, groups):
+    whole = tally(list(np.asfortranarray(block).T), groups)
+    for j in range(COLUMNS):
+        for g in range(GROUPS):
+            x = [Fraction(v) for v in block[groups == g, j] if v == v]
+            assert whole[f"x{j}", "rows"][0, g] == len(x)
+            for power in (1, 2):
+                exact, largest = sum(v**power for v in x), max(abs(v) for v in x) ** power
+                assert abs(Fraction(float(whole[f"x{j}", "moments"][power - 1, g])) - exact) <= largest * Fraction(
+                    1e-12
+                )
+
+
+def test_the_tally_does_not_depend_on_the_kernels_being_compiled(block, groups, weights, monkeypatch):
+    def learn():
+        return [tally(list(block.T), groups, w).to_bytes() for w in (None, weights)]
+
+    compiled = learn()
+    for kernel in (kernels.sum_rows, kernels.count_bins, kernels.sum_weighted):
+        monkeypatch.setattr(kernel, "compiled", kernel.plain)
+    assert learn() == compiled
 
 
 def test_the_error_of_a_product_is_exact():
-    from fractions import Fraction
-
     for a, b in np.random.default_rng(3).normal(size=(200, 2)) * 1e6:
         exact = Fraction(a) * Fraction(b) - Fraction(a * b)
         assert Fraction(product_error(a, b, a * b)) == exact
+
+
+PROGRAM = """
+import hashlib, sys
+{}
+import numpy as np
+from evenodds.models.classifier import NaiveBayes
+x = np.random.default_rng(0).normal(size=(3000, 2))
+nb = NaiveBayes().fit(x, np.arange(3000) % 100)
+print(hashlib.sha256(nb.model_.tally.to_bytes()).hexdigest())
+"""
+
+
+def learn(first_line, cache):
+    """The hash of a model's tally learnt in a fresh interpreter, whose kernels are not on disk yet."""
+    command = [sys.executable, "-W", "error", "-c", PROGRAM.format(first_line)]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def test_kernels_compiled_afresh_and_no_compiler_at_all_learn_the_same_model(tmp_path):
+    without, afresh = learn("sys.modules['numba'] = None", tmp_path), learn("import numba", tmp_path)
+    assert len(without) > 60
+    assert without == afresh
+    assert list(tmp_path.rglob("*.nbi")), "nothing was compiled"

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import evenodds as eo
+from evenodds.data.titanic import titanic
 from evenodds.families import Bernoulli, Beta, Categorical, Dirichlet, Gamma, Gaussian, Poisson, Quadrature, weigh
 from evenodds.models.bayes_rule import DiagnosticTest, normalise, update
 
@@ -336,6 +337,23 @@ def test_unknown_ages_are_left_out():
     survived = {row["class"]: row["p"] for row in nb.tables["young"]}[True]
     assert survived == pytest.approx(33 / 427)
     assert survived != pytest.approx(33 / 500)
+
+
+def test_the_children_of_the_embedded_titanic():
+    nb = eo.NaiveBayes(estimate="mle").fit(titanic(), "survived")
+    shares = {(row["survived"], row["age"]): row["p"] for row in nb.tables["age"]}
+    assert shares["yes", "child"] == pytest.approx(57 / 711)
+    assert shares["no", "child"] == pytest.approx(52 / 1490)
+    assert nb.n_parameters_ == {"naive": 1 + 2 * (3 + 1 + 1), "joint": 4 * 2 * 2 * 2 - 1}
+
+
+def test_the_threshold_follows_the_users_preference():
+    # A good mail lost costs nine times a bad one kept: call it spam above .9, where the log-odds are above ln 9.
+    nb = prince()
+    mail = pd.DataFrame({"prince": [1, 0]})
+    np.testing.assert_array_equal(nb.predict_proba(mail)[:, 1] > 0.9, nb.decision_function(mail) > math.log(9))
+    assert nb.predict(mail).tolist() == ["spam", "ham"]
+    assert (nb.predict_proba(mail)[:, 1] > 0.9).tolist() == [False, False]
 
 
 def test_continuous_columns_have_the_empirical_mean_and_variance_of_each_class():

@@ -248,17 +248,18 @@ def test_weighted_rows_in_shards_whole_here_and_fractional_there(small_shards):
     assert_same(together.tally, apart.tally, terms(X), weight=1.0)
 
 
-def test_values_in_blocks_side_by_side_and_column_by_column_are_the_same():
-    values = np.random.default_rng(0).normal(size=(200, 5))
+@pytest.mark.parametrize("family", [eo.Gaussian, eo.Binned], ids=lambda family: family.__name__)
+@pytest.mark.parametrize("k", [5, 40])
+def test_values_side_by_side_and_column_by_column_are_the_same(family, k):
+    values = np.random.default_rng(0).normal(size=(200, k))
     values[::7, 2] = np.nan
     y = np.arange(200) % 2
-    for family in (eo.Gaussian, eo.Binned):
-        rows = eo.NaiveBayes(family).fit(np.ascontiguousarray(values), y).model_
-        columns = eo.NaiveBayes(family).fit(np.asfortranarray(values), y).model_
-        every_other = np.zeros((200, 10))
-        every_other[:, ::2] = values
-        strided = eo.NaiveBayes(family).fit(every_other[:, ::2], y).model_
-        assert rows.tally.to_bytes() == columns.tally.to_bytes() == strided.tally.to_bytes()
+    every_other = np.zeros((200, 2 * k))
+    every_other[:, ::2] = values
+    rows = eo.NaiveBayes(family).fit(np.ascontiguousarray(values), y).model_.tally
+    each = [eo.NaiveBayes(family).partial_fit(values, np.arange(200)).model_.tally]
+    for other in (np.asfortranarray(values), every_other[:, ::2], values[:, ::-1].copy()[:, ::-1]):
+        assert_same(eo.NaiveBayes(family).fit(other, y).model_.tally, rows, each)
 
 
 # Adding what does not belong together

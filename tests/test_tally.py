@@ -215,7 +215,8 @@ BROKEN = {
     "an array that is missing": lambda a, h: a.pop("groups.blob"),
     "a header without leaves": lambda a, h: h.pop("leaves"),
     "a leaf without an axis": lambda a, h: h["leaves"][0].pop("axis"),
-    "a fixed axis of strange places": lambda a, h: _set(a, "axis1.keys", np.array([5, 9])),
+    "texts that are not UTF-8": lambda a, h: _set(a, "groups.blob", np.full_like(a["groups.blob"], 255)),
+    "an axis of another length": lambda a, h: _set(a, "axis1.keys", np.arange(2)),
     "the same leaf twice": lambda a, h: h["leaves"].append(h["leaves"][0]),
 }
 

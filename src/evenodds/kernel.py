@@ -82,12 +82,7 @@ def _numba() -> Any:
     fused: Any = intrinsic(fused_code)
     cast: Any = intrinsic(cast_code)
 
-    def fused_error(a: Any, b: Any, product: Any) -> Any:
-        return lambda a, b, product: fused(a, b, -product)
-
-    def machine_bits(x: Any) -> Any:
-        return lambda x: cast(x)
-
-    overload(product_error, inline="always")(fused_error)
-    overload(bits, inline="always")(machine_bits)
+    # the names of an overload's arguments must match to the letter, so these stay without annotations
+    overload(product_error, inline="always")(lambda a, b, product: lambda a, b, product: fused(a, b, -product))
+    overload(bits, inline="always")(lambda x: lambda x: cast(x))
     return numba

@@ -88,7 +88,7 @@ def _check_origin(name: str, column: Column, raw: Any) -> None:
     if not len(x):
         return
     rows = Rows(np.zeros(len(x), np.int32), 1)
-    bins = len(histogram(Tally.of(Fixed(1), Binned.leaves(x.reshape(-1, 1), rows, {name: column})))[0])
+    bins = len(histogram(Tally.of(Fixed(1), Binned.leaves([x], rows, {name: column})))[0])
     if bins < FEW_BINS and len(np.unique(x)) >= 2 * bins:
         near = float(f"{np.median(x):.2g}")
         warnings.warn(

@@ -64,20 +64,6 @@ def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
     return raw.slice(start, stop - start) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[start:stop]
 
 
-def block(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64] | None:
-    """Columns that lie side by side in one row-major array, as that array; None if they do not."""
-    first = columns[0]
-    step = first.itemsize
-    if len(columns) < 2 or first.ndim != 1 or first.strides[0] < step * len(columns):
-        return None
-    address = first.__array_interface__["data"][0]
-    for j, column in enumerate(columns):
-        if column.strides != first.strides or column.__array_interface__["data"][0] != address + j * step:
-            return None
-    shape, strides = (len(first), len(columns)), (first.strides[0], step)
-    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
-
-
 def table(x: Any, names: Sequence[str] | None = None) -> Table:
     """Any table in memory as named columns; `names` for arrays that have none."""
     if isinstance(x, Table):

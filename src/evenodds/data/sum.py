@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.data.memory import Table, block, in_order
+from evenodds.data.memory import Table, in_order
 from evenodds.families.base import Floats, Rows, count
 from evenodds.labels import Fixed, Labels
 from evenodds.schema import Coded, Column, Schema, codes, numbers, part_of_date
@@ -28,14 +28,14 @@ def sum_table(
     table: Table, schema: Schema, target: Coded, weights: Floats | None = None, threads: int | None = None
 ) -> Tally:
     """The tally of a table: counts of the classes, and each column's leaves per class."""
-    groups = target.place[target.codes].astype(np.int32)
+    place = target.place.astype(np.int32)
     size = table.shard_size
     starts = range(0, table.rows, size)
 
     def work(start: int) -> Tally:
         stop = min(start + size, table.rows)
         part = None if weights is None else weights[start:stop]
-        rows = Rows(groups[start:stop], len(target.labels), part, start)
+        rows = Rows(place[target.codes[start:stop]], len(target.labels), part, start)
         return _sum_shard(table.slice(start, stop), schema, target.labels, rows)
 
     tally = Tally.total(in_order(work, starts, threads))
@@ -55,10 +55,5 @@ def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tall
         else:
             leaves |= family.leaves(read, rows, {name: column})
     for family, columns in numeric.items():
-        together = block(list(columns.values()))
-        if together is not None:
-            leaves |= family.leaves(together, rows, {name: schema.features[name] for name in columns})
-        else:
-            for name, x in columns.items():
-                leaves |= family.leaves(x.reshape(-1, 1), rows, {name: schema.features[name]})
+        leaves |= family.leaves(list(columns.values()), rows, {name: schema.features[name] for name in columns})
     return Tally.of(labels, leaves)

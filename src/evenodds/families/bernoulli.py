@@ -125,7 +125,7 @@ class Bernoulli(Family):
         """Leaf "sides": the number of zeros and of ones."""
         found = {}
         for j, name in enumerate(columns):
-            x = cells[:, j]
+            x = cells[j]
             one, zero = x == 1, x == 0
             bad = ~(one | zero | np.isnan(x))
             if bad.any():

@@ -84,16 +84,16 @@ class LogGaussian(Family):
         """Leaf "zeros": the number of zeros and of others; leaf "logs": Σ log x and Σ (log x)²."""
         found = {}
         for j, name in enumerate(columns):
-            x = cells[:, j]
+            x = cells[j]
             if np.any(x < 0):
                 row = int(np.flatnonzero(x < 0)[0])
                 raise DataError(
                     f"column {name!r} is {x[row]:g} in row {rows.start + row}: a LogGaussian column is never negative"
                 )
             side = np.where(x > 0, 1, np.where(x == 0, 0, -1)).astype(np.int8)
-            logs = np.log(np.where(x > 0, x, np.nan)).reshape(-1, 1)
+            logs = np.log(np.where(x > 0, x, np.nan))
             found[name, "zeros"] = Leaf(Fixed(2), count(side, 2, rows))
-            found[name, "logs"] = numeric.leaves(logs, rows, {name: COLUMN}, histogram=False)[name, "moments"]
+            found[name, "logs"] = numeric.leaves([logs], rows, {name: COLUMN}, histogram=False)[name, "moments"]
         return found
 
     @classmethod

@@ -11,9 +11,10 @@ leaf "histogram"  counts (bins, groups)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds import double_double as dd
 from evenodds.families import kernels
@@ -23,53 +24,105 @@ from evenodds.schema import Column, DataError
 from evenodds.tally import Leaf, Numbers, Tally
 
 EXPONENTS, MANTISSAS = 4096, 128
-FIRST_PAGES = 24  # a column: room for values over 24 powers of two before the kernel asks for more
+FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
+LANES = 32  # values of one group that are summed side by side
 
 
-def leaves(x: Floats, rows: Rows, columns: dict[str, Column], *, histogram: bool) -> dict[tuple[str, str], Leaf]:
-    """The leaves of a block of columns (rows, columns)."""
-    k, g = x.shape[1], rows.n_groups
-    page = np.full((k if histogram else 0, EXPONENTS), -1, np.int32)
-    origins = np.array([column.origin for column in columns.values()])
-    pool: Numbers
-    if rows.weights is not None:
-        n, sums = np.zeros((k, g, 2)), np.zeros((k, g, 4))
-        pool = np.zeros((FIRST_PAGES * len(page), MANTISSAS, 2 * g))
-        pool = _grow(
-            lambda pool, at: kernels.sum_weighted(x, rows.groups, rows.weights, n, sums, origins, page, pool, at), pool
-        )
-        counts, sums = _whole(n.transpose(2, 0, 1), rows), sums.transpose(0, 2, 1)
-        pool = _whole(pool.reshape(*pool.shape[:2], g, 2).transpose(3, 0, 1, 2), rows)
-    elif not histogram and x.flags.c_contiguous and k > 1:
-        by_group, parts = np.zeros((g, k), np.int64), np.zeros((g, 4, k))
-        kernels.sum_rows(x, rows.groups, by_group, parts)
-        counts, sums = by_group.T, parts.transpose(2, 1, 0)
-        pool = by_group
-    else:
-        counts, sums = np.zeros((k, g), np.int64), np.zeros((k, g, 4))
-        pool = np.zeros((FIRST_PAGES * len(page), MANTISSAS, g), np.int64)
-        totals = sums
-        pool = _grow(
-            lambda pool, at: kernels.sum_columns(x, rows.groups, counts, totals, origins, page, pool, at), pool
-        )
-        sums = sums.transpose(0, 2, 1)
+def leaves(
+    columns: Sequence[Floats], rows: Rows, named: dict[str, Column], *, histogram: bool
+) -> dict[tuple[str, str], Leaf]:
+    """The leaves of some columns of numbers."""
     found: dict[tuple[str, str], Leaf] = {}
-    for j, name in enumerate(columns):
-        _check_finite(x[:, j], sums[j], name, rows.start)
-        found[name, "rows"] = Leaf(Fixed(1), counts[..., j, None, :])
-        moments = dd.add(dd.of(sums[j, [0, 2]]), dd.of(sums[j, [1, 3]]))
-        found[name, "moments"] = Leaf(Fixed(2), moments, is_sum=True)
+    if rows.weights is None:
+        counts, sums = _moments(columns, rows)
+        bins = [_count_bins(x, rows, how.origin) for x, how in zip(columns, named.values())] if histogram else []
+    else:
+        weighted = [_weighted(x, rows, how.origin, histogram) for x, how in zip(columns, named.values())]
+        counts, sums, bins = ([part[i] for part in weighted] for i in range(3))
+    for j, name in enumerate(named):
+        _check_finite(columns[j], sums[j], name, rows.start)
+        found[name, "rows"] = Leaf(Fixed(1), counts[j][..., None, :])
+        found[name, "moments"] = Leaf(Fixed(2), sums[j], is_sum=True)
         if histogram:
-            found[name, "histogram"] = _histogram(page[j], pool)
+            found[name, "histogram"] = bins[j]
     return found
 
 
-def _grow(count: Callable[[Numbers, Ints], bool], pool: Numbers) -> Numbers:
-    """Count until done, with more pages whenever they run out."""
-    at = np.zeros(4, np.int64)
-    while not count(pool, at):
+def _moments(columns: Sequence[Floats], rows: Rows) -> tuple[Sequence[Numbers], Sequence[Numbers]]:
+    """Per column the number of values (groups,), and Σx and Σx² as double-doubles (2, 2, groups).
+
+    Columns that are the columns of one row-major array are summed side by side as they lie. Any other column is first
+    dealt out by group into rows of 32 of its values, and its 32 sums are added up at the end.
+    """
+    g, k = rows.n_groups, len(columns)
+    together = block(columns)
+    if together is not None and k >= LANES // 2:
+        n, sums = np.zeros((g, k), np.int64), np.zeros((g, 4, k))
+        kernels.sum_rows(together, rows.groups, n, sums)
+        pairs = sums.reshape(g, 2, 2, k).transpose(2, 3, 1, 0)
+        both = dd.add(dd.of(pairs[0]), dd.of(pairs[1]))
+        return list(n.T), [both[:, j] for j in range(k)]
+    place, groups = _deal(rows)
+    dealt = np.full(len(groups) * LANES, np.nan)
+    n, sums = np.zeros((k, g, LANES), np.int64), np.zeros((k, g, 4, LANES))
+    for j, x in enumerate(columns):
+        dealt[place] = x
+        kernels.sum_rows(dealt.reshape(-1, LANES), groups, n[j], sums[j])
+    pairs = sums.reshape(k, g, 2, 2, LANES).transpose(3, 4, 0, 2, 1)  # (2, lanes, columns, moments, groups)
+    both = dd.add(dd.of(pairs[0]), dd.of(pairs[1]))
+    while both.shape[1] > 1:
+        both = dd.add(both[:, ::2], both[:, 1::2])
+    return list(n.sum(axis=2)), [both[:, 0, j] for j in range(k)]
+
+
+def _deal(rows: Rows) -> tuple[Ints, NDArray[np.integer]]:
+    """Where each row's value goes so that values of a group lie in rows of 32, and the group of each such row."""
+    small = rows.n_groups < 1 << 15
+    groups = rows.groups.astype(np.int16) if small else rows.groups  # numpy sorts 16 bits by radix
+    order = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups, minlength=rows.n_groups)
+    blocks = -(-sizes // LANES)
+    shift = np.cumsum(blocks) * LANES - blocks * LANES - (np.cumsum(sizes) - sizes)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order)) + np.repeat(shift, sizes)
+    return place, np.repeat(np.arange(rows.n_groups, dtype=np.int32), blocks)
+
+
+def block(columns: Sequence[Floats]) -> Floats | None:
+    """Columns that lie side by side in one row-major array, as that array; None if they do not."""
+    first = columns[0]
+    step = first.itemsize
+    if len(columns) < 2 or first.strides[0] != step * len(columns):
+        return None
+    address = first.__array_interface__["data"][0]
+    for j, column in enumerate(columns):
+        if column.strides != first.strides or column.__array_interface__["data"][0] != address + j * step:
+            return None
+    shape, strides = (len(first), len(columns)), (first.strides[0], step)
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+
+
+def _count_bins(x: Floats, rows: Rows, origin: float) -> Leaf:
+    page = np.full(EXPONENTS, -1, np.int32)
+    pool: Numbers = np.zeros((FIRST_PAGES, MANTISSAS, rows.n_groups), np.int64)
+    at = np.zeros(2, np.int64)
+    while not kernels.count_bins(x, rows.groups, origin, page, pool, at):
         pool = np.concatenate([pool, np.zeros_like(pool)])
-    return pool
+    return _histogram(page, pool)
+
+
+def _weighted(x: Floats, rows: Rows, origin: float, histogram: bool) -> tuple[Numbers, Numbers, Leaf | None]:
+    g = rows.n_groups
+    n, sums = np.zeros((g, 2)), np.zeros((g, 4))
+    page = np.full(EXPONENTS if histogram else 0, -1, np.int32)
+    pool: Numbers = np.zeros((FIRST_PAGES, MANTISSAS, 2 * g))
+    at = np.zeros(2, np.int64)
+    while not kernels.sum_weighted(x, rows.groups, rows.weights, n, sums, origin, page, pool, at):
+        pool = np.concatenate([pool, np.zeros_like(pool)])
+    pairs = sums.reshape(g, 2, 2).transpose(2, 1, 0)
+    both = dd.add(dd.of(pairs[0]), dd.of(pairs[1]))
+    counts = _whole(pool.reshape(*pool.shape[:2], g, 2).transpose(3, 0, 1, 2), rows) if histogram else pool
+    return _whole(n.T, rows), both, _histogram(page, counts) if histogram else None
 
 
 def _whole(pairs: Floats, rows: Rows) -> Numbers:
@@ -78,7 +131,7 @@ def _whole(pairs: Floats, rows: Rows) -> Numbers:
     return dd.value(numbers).astype(np.int64) if rows.whole else numbers
 
 
-def _histogram(page: Ints, pool: Numbers) -> Leaf:
+def _histogram(page: NDArray[np.int32], pool: Numbers) -> Leaf:
     exponents = np.flatnonzero(page >= 0)
     magnitude = (exponents & 2047)[:, None] * MANTISSAS + np.arange(MANTISSAS)
     keys = np.where(exponents[:, None] >= 2048, -magnitude, magnitude).ravel()

@@ -166,15 +166,14 @@ class Poisson(Family):
 
         found = {}
         for j, name in enumerate(columns):
-            x = np.ascontiguousarray(cells[:, j])
+            x = cells[j]
             bad = (x < 0) | (x != np.floor(x)) & ~np.isnan(x) | np.isinf(x)
             if bad.any():
                 row = int(np.flatnonzero(bad)[0])
                 raise DataError(
                     f"column {name!r} is {x[row]:g} in row {rows.start + row}: a Poisson column holds counts 0, 1, 2, …"
                 )
-            both = np.stack([x, gammaln(x + 1)], axis=1)
-            parts = numeric.leaves(both, rows, {"x": COLUMN, "log x!": COLUMN}, histogram=False)
+            parts = numeric.leaves([x, gammaln(x + 1)], rows, {"x": COLUMN, "log x!": COLUMN}, histogram=False)
             sums = [parts[part, "moments"].numbers[:, :1] for part in ("x", "log x!")]
             found[name, "rows"] = parts["x", "rows"]
             found[name, "events"] = Leaf(Fixed(2), np.concatenate(sums, axis=1), is_sum=True)
