@@ -268,20 +268,23 @@ def codes(raw: Raw | Coded) -> Coded:
 
 
 def _small_integers(raw: NDArray[Any]) -> Coded | None:
-    """Integers of a small range need no dictionary: the code is the distance from the smallest."""
+    """Integers of a small range need no dictionary, and from zero on no copy: the value is the code."""
     if raw.dtype.kind not in "biu" or not len(raw):
         return None
     low, high = int(raw.min()), int(raw.max())
     if high - low >= 1 << 16:
         return None
-    numbers_ = raw.view(np.uint8) if raw.dtype.kind == "b" else raw
-    local = (numbers_ - numbers_.dtype.type(low)).astype(np.int32)
-    present = np.bincount(local, minlength=high - low + 1) > 0
+    local = raw.view(np.uint8) if raw.dtype.kind == "b" else raw
+    if low < 0 or high >= 64:
+        local = (local - local.dtype.type(low)).astype(np.int32)
+        present = np.bincount(local, minlength=high - low + 1) > 0
+    else:
+        low, present = 0, np.arange(high + 1) >= low
     values: list[Any] = [low + int(i) for i in np.flatnonzero(present)]
     if raw.dtype.kind == "b":
         values = [bool(value) for value in values]
     labels, order = Labels.coded([canonical(value) for value in values])
-    place = np.full(high - low + 1, -1, np.int64)
+    place = np.full(len(present), -1, np.int64)
     place[present] = order
     return Coded(local, labels, place, target_kind(raw))
 
@@ -295,7 +298,7 @@ def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
         if parsed is None:
             raise DataError(f"column {name!r}: dates as text must be like 2024-03-01 or 2024-03-01 12:30:00")
         raw = parsed
-    if not pa.types.is_temporal(raw.type):
+    if not (pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type)):
         raise DataError(f"column {name!r} holds {raw.type}, not dates: it has no {part}")
     if part == "hour" and pa.types.is_date(raw.type):
         raise DataError(f"column {name!r} holds days without a time: it has no hour")

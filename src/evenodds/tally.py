@@ -332,6 +332,10 @@ def _axis(kind: str, name: str, arrays: Mapping[str, Numbers]) -> Grid:
         raise ValueError(f"not a tally: the texts of {name} do not fit its keys")
     if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
         raise ValueError(f"not a tally: the texts of {name} are cut out of order")
+    try:
+        str(blob.tobytes(), "utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise ValueError(f"not a tally: the texts of {name} are not UTF-8") from None
     return Labels(keys, blob, ends)
 
 

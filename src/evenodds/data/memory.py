@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evenodds.schema import Coded, DataError, Raw, as_column, codes, did_you_mean
 
-SHARD = 1 << 18  # rows; fixed, so that sums do not depend on the machine
+SHARD = 1 << 19  # rows; fixed, so that sums do not depend on the machine
 T = TypeVar("T")
 
 
@@ -80,7 +80,14 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
             return Table({key: as_column([row.get(key) for row in x]) for key in keys}, len(x))
         return _of_array(_as_array(x), names)
     if isinstance(x, Mapping):
-        x = pa.table({str(name): pa.array(values, from_pandas=True) for name, values in x.items()})
+        for name, values in x.items():
+            if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+                raise DataError(f"column {name!r} is {values!r}: give a list of cells, or the row in a list")
+        columns: dict[str, Any] = {str(name): as_column(values) for name, values in x.items()}
+        lengths = {name: len(values) for name, values in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"columns of different lengths: {lengths}")
+        return Table(columns, next(iter(lengths.values()), 0))
     if isinstance(x, pa.RecordBatch):
         x = pa.Table.from_batches([x])
     if hasattr(x, "__arrow_c_stream__"):
@@ -154,9 +161,19 @@ def _of_pandas(x: Any) -> Table:
         series = x.iloc[:, j]
         if str(name) in columns:
             raise DataError(f"two columns are named {str(name)!r}: rename one")
-        numpy_number = isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf"
-        columns[str(name)] = series.to_numpy() if numpy_number else _dictionary(_arrow_of_pandas(series, str(name)))
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
+            columns[str(name)] = series.to_numpy()
+        elif hasattr(series, "cat"):
+            columns[str(name)] = _of_categories(series)
+        else:
+            columns[str(name)] = _dictionary(_arrow_of_pandas(series, str(name)))
     return Table(columns, len(x))
+
+
+def _of_categories(series: Any) -> Coded:
+    """The codes of a pandas categorical as they lie, with its categories' labels."""
+    labels = codes(pa.array(series.cat.categories, from_pandas=True))
+    return Coded(series.cat.codes.to_numpy(), labels.labels, labels.place[labels.codes], labels.kind)
 
 
 def _arrow_of_pandas(series: Any, name: str) -> Any:

@@ -43,8 +43,7 @@ def sum_table(
 
 
 def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tally:
-    whole = np.zeros(table.rows, np.int8)
-    leaves = {CLASSES: Leaf(Fixed(1), count(whole, 1, rows))}
+    leaves = {CLASSES: Leaf(Fixed(1), count(np.zeros(table.rows, np.int8), 1, rows))}
     numeric: dict[type[Any], dict[str, Floats]] = {}
     for name, column in schema.features.items():
         family = column.family

@@ -63,6 +63,10 @@ class Distribution:
         """log p(x), a density or a mass; shape of x, then the groups."""
         raise NotImplementedError
 
+    def add_log_prob(self, x: Any, total: Floats) -> None:
+        """total[g, i] += log p(x_i | g): what `log_prob` says, for many values at once."""
+        total += self.log_prob(x).T
+
     def prob(self, x: Any) -> Floats:
         """p(x)."""
         return np.exp(self.log_prob(x))
@@ -370,17 +374,16 @@ def count(where: NDArray[np.integer], values: int, rows: Rows) -> Numbers:
     Weights are summed in two parts, a coarse one whose sums are exact and a fine remainder, so that the result is a
     double-double; where all weights are integers it is an integer.
     """
-    at = where.astype(np.int64)
-    at *= rows.n_groups
-    at += rows.groups
-    missing = where < 0
-    weights = rows.weights
-    if missing.any():
-        at = at[~missing]
-        weights = None if weights is None else weights[~missing]
-    size, shape = values * rows.n_groups, (values, rows.n_groups)
+    weights, shape = rows.weights, (values, rows.n_groups)
     if weights is None:
-        return np.bincount(at, minlength=size).reshape(shape).astype(np.int64, copy=False)
+        from evenodds.families.kernels import count_codes
+
+        tables = np.zeros((4, values + 1, rows.n_groups), np.int64)
+        count_codes(where, rows.groups, tables)
+        return tables.sum(axis=0)[:-1]
+    known = where >= 0
+    at = where[known] * np.int64(rows.n_groups) + rows.groups[known]
+    weights, size = weights[known], values * rows.n_groups
     unit = 2.0 ** (np.ceil(np.log2(max(weights.max(initial=0.0), 1e-300))) + np.ceil(np.log2(len(at) + 2)) - 52)
     coarse = np.round(weights / unit) * unit
     high = np.bincount(at, coarse, size).reshape(shape)

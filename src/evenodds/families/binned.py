@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenodds import double_double as dd
-from evenodds.families import numeric
+from evenodds.families import kernels, numeric
 from evenodds.families.base import (
     COLUMN,
     Distribution,
@@ -121,6 +121,14 @@ class Binned(Family):
             outside = np.flatnonzero((flat < self.edges[0]) | (flat > self.edges[-1]))
             picked[outside] += self._beyond(flat[outside]).reshape(-1, *(1,) * (picked.ndim - 1))
         return picked.reshape(x.shape + picked.shape[1:]) if x.ndim != 1 else picked
+
+    def add_log_prob(self, x: Any, total: Floats) -> None:
+        """The same, added to total[group, value] in one pass; values beyond the data are looked at again."""
+        low, high = np.fmin.reduce(x, initial=np.inf), np.fmax.reduce(x, initial=-np.inf)
+        kernels.add_binned(x, self.edges[1:-1], self._log_table, total)
+        if low < self.edges[0] or high > self.edges[-1]:
+            outside = np.flatnonzero((x < self.edges[0]) | (x > self.edges[-1]))
+            total[:, outside] += self._beyond(x[outside])
 
     @functools.cached_property
     def _log_table(self) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenodds.families import numeric
+from evenodds.families import kernels, numeric
 from evenodds.families.base import (
     COLUMN,
     Conjugate,
@@ -255,6 +255,13 @@ class Gaussian(Family):
         z *= -0.5 / variance
         z += -0.5 * (LOG_2PI + np.log(variance))
         return groups_last(z, x)
+
+    def add_log_prob(self, x: Any, total: Floats) -> None:
+        """The same, added to total[group, value] in one pass over the values."""
+        mean, variance = np.asarray(self.mean, float), np.asarray(self.variance, float)
+        if not np.all(variance > 0):
+            raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
+        kernels.add_gaussian(x, mean, 0.5 / variance, -0.5 * (LOG_2PI + np.log(variance)), total)
 
     def log_likelihood(self, tally: Tally) -> Any:
         """-n/2 log 2πσ² - (Σ(x-x̄)² + n(x̄-μ)²) / 2σ²."""

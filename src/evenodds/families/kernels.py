@@ -42,6 +42,16 @@ def sum_rows(x: Any, groups: Any, n: Any, sums: Any) -> None:
 
 
 @kernel
+def count_codes(codes: Any, groups: Any, tables: Any) -> None:
+    """tables[lane, code, group] += 1; code -1, which is null, is the last.
+
+    There are four lanes, so that a row need not wait for the one before it to be written.
+    """
+    for i in range(len(codes)):
+        tables[i & 3, codes[i], groups[i]] += 1
+
+
+@kernel
 def count_bins(x: Any, groups: Any, origin: float, page: Any, pool: Any, at: Any) -> bool:
     """The histogram of x - origin: pool[page of the exponent, mantissa, group] += 1.
 
@@ -66,6 +76,29 @@ def count_bins(x: Any, groups: Any, origin: float, page: Any, pool: Any, at: Any
         pool[p, top & low, groups[i]] += 1
     at[1] = used
     return True
+
+
+@kernel
+def add_gaussian(x: Any, mean: Any, scale: Any, constant: Any, total: Any) -> None:
+    """total[g, i] += constant_g - scale_g · (x_i - mean_g)²."""
+    for g in range(len(mean)):
+        for i in range(len(x)):
+            d = x[i] - mean[g]
+            total[g, i] += constant[g] - scale[g] * (d * d)
+
+
+@kernel
+def add_binned(x: Any, cuts: Any, table: Any, total: Any) -> None:
+    """total[g, i] += table[b, g], b the number of cuts at or below x_i; NaN where x_i is missing."""
+    for i in range(len(x)):
+        v = x[i]
+        b = 0
+        for j in range(len(cuts)):
+            b += v >= cuts[j]
+        if v != v:
+            b = table.shape[0] - 1
+        for g in range(table.shape[1]):
+            total[g, i] += table[b, g]
 
 
 @kernel

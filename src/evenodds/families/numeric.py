@@ -38,7 +38,8 @@ def leaves(
         bins = [_count_bins(x, rows, how.origin) for x, how in zip(columns, named.values())] if histogram else []
     else:
         weighted = [_weighted(x, rows, how.origin, histogram) for x, how in zip(columns, named.values())]
-        counts, sums, bins = ([part[i] for part in weighted] for i in range(3))
+        counts, sums = [part[0] for part in weighted], [part[1] for part in weighted]
+        bins = [part[2] for part in weighted if part[2] is not None]
     for j, name in enumerate(named):
         _check_finite(columns[j], sums[j], name, rows.start)
         found[name, "rows"] = Leaf(Fixed(1), counts[j][..., None, :])

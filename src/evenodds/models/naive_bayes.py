@@ -27,7 +27,7 @@ from evenodds.labels import Fixed, Grid, Labels, canonical
 from evenodds.schema import Coded, Column, DataError, Raw, Schema, as_column, codes
 from evenodds.tally import Leaf, Tally
 
-BLOCK = 1 << 14  # rows scored at once: what the cache holds
+BLOCK = 1 << 15  # rows scored at once: what the cache holds
 
 
 @dataclass(frozen=True)
@@ -319,7 +319,10 @@ class Model:
         total = self._start(rows)
         for name, distribution in self.distributions.items():
             x = cells(rows, name, self.schema.features[name])
-            total += self._category_evidence(name, x).T if isinstance(x, Coded) else distribution.log_prob(x).T
+            if isinstance(x, Coded):
+                total += self._category_evidence(name, x).T
+            else:
+                distribution.add_log_prob(x, total)
         if np.isfinite(total.sum()):
             return total
         total = self._start(rows)  # a cell is missing, or impossible: look at each
