@@ -75,7 +75,7 @@ class Grid:
     """Sorted integer keys without texts: the bins of a histogram."""
 
     kind = "grid"
-    dtype: type[np.integer] = np.int64
+    dtype: type[np.integer] = np.int32
 
     def __init__(self, keys: NDArray[np.integer]) -> None:
         self.keys = np.ascontiguousarray(keys, dtype=self.dtype)
@@ -84,7 +84,7 @@ class Grid:
         return len(self.keys)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(self) is type(other) and _same_bytes(self.keys, other.keys))
+        return self is other or (type(self) is type(other) and _same(self.keys, other.keys))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -181,9 +181,9 @@ class Labels(Grid):
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, Labels)
-            and _same_bytes(self.keys, other.keys)
-            and _same_bytes(self.ends, other.ends)
-            and _same_bytes(self.blob, other.blob)
+            and _same(self.keys, other.keys)
+            and _same(self.ends, other.ends)
+            and _same(self.blob, other.blob)
         )
 
     __hash__ = None
@@ -211,9 +211,9 @@ class Labels(Grid):
         return {"keys": self.keys, "blob": self.blob, "ends": self.ends}
 
 
-def _same_bytes(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Whether two arrays of one type are equal: one comparison of memory."""
-    return a.shape == b.shape and (not a.size or a.data.cast("B") == b.data.cast("B"))
+def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether two arrays are equal; numpy's own array_equal takes three times as long to begin."""
+    return a is b or (len(a) == len(b) and bool((a == b).all()))
 
 
 def _union(many: Sequence[NDArray[Any]]) -> NDArray[Any]:

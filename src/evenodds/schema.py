@@ -332,6 +332,8 @@ class Schema:
 
     def check(self, other: Schema) -> None:
         """Refuse to add models whose columns mean different things, naming the first that does."""
+        if self is other:
+            return
         if self.target_kind != other.target_kind:
             raise ValueError(
                 f"the targets differ in type ({self.target_kind} and {other.target_kind}): "

@@ -186,9 +186,11 @@ class Tally:
     def _plus(self, other: Tally, sign: int) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        layout = Layout.union([self.layout, other.layout])
-        a, b = self._aligned(layout), other._aligned(layout)
-        return Tally(layout, _add(a.counts, b.counts, sign), _add(a.sums, b.sums, sign))
+        a, b = self, other
+        if self.layout != other.layout:
+            layout = Layout.union([self.layout, other.layout])
+            a, b = self._aligned(layout), other._aligned(layout)
+        return Tally(a.layout, _add(a.counts, b.counts, sign), _add(a.sums, b.sums, sign))
 
     def __mul__(self, factor: float | NDArray[np.float64]) -> Tally:
         """Every number times the factor; or each group's numbers times its own."""

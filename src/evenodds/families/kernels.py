@@ -1,8 +1,7 @@
 """One pass over numbers: counts, double-double sums and a histogram on the floats' own grid, per group.
 
 The running sums are Neumaier's: each addition's rounding error is kept in a second double, so that a value of 1e12 can
-be forgotten again. A histogram bin is a float's sign, exponent and first 7 bits of mantissa; one page of 128 bins is
-made for each exponent that occurs.
+be forgotten again. A histogram bin is a float's sign, exponent and first 7 bits of mantissa.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from evenodds.kernel import bits, kernel, product_error
+
+RUN = 512  # values that stay in the nearest cache
 
 
 @kernel
@@ -52,30 +53,28 @@ def count_codes(codes: Any, groups: Any, tables: Any) -> None:
 
 
 @kernel
-def count_bins(x: Any, groups: Any, origin: float, page: Any, pool: Any, at: Any) -> bool:
-    """The histogram of x - origin: pool[page of the exponent, mantissa, group] += 1.
+def deal(x: Any, place: Any, dealt: Any) -> None:
+    """dealt[place[i]] = x[i]."""
+    for i in range(len(x)):
+        dealt[place[i]] = x[i]
 
-    `at` holds the row to begin with and the number of pages used. Where the pool is full the row is kept there and
-    False is returned: come back with a larger one.
+
+@kernel
+def count_bins(x: Any, groups: Any, origin: float, counts: Any, seen: Any) -> None:
+    """The histogram of x - origin, of a block whose rows each belong to one group: counts[group, bin] += 1.
+
+    A bin is the float's first 19 bits, and seen[its first 12] is set: all but a few of the 4096 runs of 128 bins stay
+    as empty as they were, and no memory is spent on them.
     """
-    low, seven, shift = np.uint64(127), np.uint64(7), np.uint64(45)
-    used = at[1]
-    for i in range(at[0], len(x)):
-        v = x[i]
-        if v != v:
-            continue
-        top = np.uint64(bits((v - origin) + 0.0)) >> shift
-        p = page[top >> seven]
-        if p < 0:
-            if used == pool.shape[0]:
-                at[0], at[1] = i, used
-                return False
-            p = used
-            page[top >> seven] = p
-            used += 1
-        pool[p, top & low, groups[i]] += 1
-    at[1] = used
-    return True
+    seven, shift = np.uint64(7), np.uint64(45)
+    for r in range(x.shape[0]):
+        g = groups[r]
+        for i in range(x.shape[1]):
+            v = x[r, i]
+            if v == v:
+                top = np.uint64(bits((v - origin) + 0.0)) >> shift
+                seen[top >> seven] = 1
+                counts[g, top] += 1
 
 
 @kernel
@@ -89,16 +88,21 @@ def add_gaussian(x: Any, mean: Any, scale: Any, constant: Any, total: Any) -> No
 
 @kernel
 def add_binned(x: Any, cuts: Any, table: Any, total: Any) -> None:
-    """total[g, i] += table[b, g], b the number of cuts at or below x_i; NaN where x_i is missing."""
-    for i in range(len(x)):
-        v = x[i]
-        b = 0
+    """total[g, i] += table[g, b], b the number of cuts at or below x_i; the table's last column is for the missing."""
+    codes = np.empty(RUN, np.int64)
+    for start in range(0, len(x), RUN):
+        values = x[start : start + RUN]
+        n = len(values)
+        for i in range(n):
+            codes[i] = 0 if values[i] == values[i] else table.shape[1] - 1
         for j in range(len(cuts)):
-            b += v >= cuts[j]
-        if v != v:
-            b = table.shape[0] - 1
-        for g in range(table.shape[1]):
-            total[g, i] += table[b, g]
+            cut = cuts[j]
+            for i in range(n):
+                codes[i] += 1 if values[i] >= cut else 0
+        for g in range(table.shape[0]):
+            row, out = table[g], total[g, start : start + n]
+            for i in range(n):
+                out[i] += row[codes[i]]
 
 
 @kernel
@@ -107,7 +111,9 @@ def sum_weighted(
 ) -> bool:
     """Moments of one column, and its histogram if there are pages, with a weight per row.
 
-    n[g, :] and pool[p, bin, 2g:2g+2] are double-doubles as the sums[g, :] are; `at` is as in `count_bins`.
+    n[g, :] and pool[p, g, 2·bin:2·bin+2] are double-doubles as the sums[g, :] are; pages of 128 bins are made as
+    exponents turn up. `at` holds the row to begin with and the number of pages used. Where the pool is full they are
+    kept there and False is returned: come back with a larger one.
     """
     low, seven, shift = np.uint64(127), np.uint64(7), np.uint64(45)
     used = at[1]
@@ -127,11 +133,12 @@ def sum_weighted(
                 p = used
                 page[top >> seven] = p
                 used += 1
-            s = pool[p, top & low, 2 * g]
+            m = np.int64(top & low)
+            s = pool[p, g, 2 * m]
             t = s + w
             b = t - s
-            pool[p, top & low, 2 * g] = t
-            pool[p, top & low, 2 * g + 1] += (s - (t - b)) + (w - b)
+            pool[p, g, 2 * m] = t
+            pool[p, g, 2 * m + 1] += (s - (t - b)) + (w - b)
         s = n[g, 0]
         t = s + w
         b = t - s

@@ -26,6 +26,7 @@ from evenodds.tally import Leaf, Numbers, Tally
 EXPONENTS, MANTISSAS = 4096, 128
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
+RUN = 1 << 15  # rows that are dealt out at once: what the cache holds
 
 
 def leaves(
@@ -33,11 +34,11 @@ def leaves(
 ) -> dict[tuple[str, str], Leaf]:
     """The leaves of some columns of numbers."""
     found: dict[tuple[str, str], Leaf] = {}
+    origins = [how.origin for how in named.values()]
     if rows.weights is None:
-        counts, sums = _moments(columns, rows)
-        bins = [_count_bins(x, rows, how.origin) for x, how in zip(columns, named.values())] if histogram else []
+        counts, sums, bins = _count(columns, rows, origins if histogram else [])
     else:
-        weighted = [_weighted(x, rows, how.origin, histogram) for x, how in zip(columns, named.values())]
+        weighted = [_weighted(x, rows, origin, histogram) for x, origin in zip(columns, origins)]
         counts, sums = [part[0] for part in weighted], [part[1] for part in weighted]
         bins = [part[2] for part in weighted if part[2] is not None]
     for j, name in enumerate(named):
@@ -49,44 +50,77 @@ def leaves(
     return found
 
 
-def _moments(columns: Sequence[Floats], rows: Rows) -> tuple[Sequence[Numbers], Sequence[Numbers]]:
-    """Per column the number of values (groups,), and Σx and Σx² as double-doubles (2, 2, groups).
+def _count(
+    columns: Sequence[Floats], rows: Rows, origins: Sequence[float]
+) -> tuple[list[Numbers], list[Numbers], list[Leaf]]:
+    """Per column the number of values (groups,), Σx and Σx² as double-doubles (2, 2, groups), and the histogram.
 
-    Columns that are the columns of one row-major array are summed side by side as they lie. Any other column is first
-    dealt out by group into rows of 32 of its values, and its 32 sums are added up at the end.
+    A column is dealt out, a run of rows at a time, by group into rows of 32 of its values; 32 sums run side by side and
+    are added up at the end. Columns that lie in one row-major array are summed side by side as they lie.
     """
     g, k = rows.n_groups, len(columns)
-    together = block(columns)
-    if together is not None and k >= LANES // 2:
+    together = block(columns) if not origins and k >= LANES // 2 else None
+    if together is not None:
         n, sums = np.zeros((g, k), np.int64), np.zeros((g, 4, k))
         kernels.sum_rows(together, rows.groups, n, sums)
-        pairs = sums.reshape(g, 2, 2, k).transpose(2, 3, 1, 0)
-        both = dd.add(dd.of(pairs[0]), dd.of(pairs[1]))
-        return list(n.T), [both[:, j] for j in range(k)]
-    place, groups = _deal(rows)
-    dealt = np.full(len(groups) * LANES, np.nan)
+        both = _pairs(sums.transpose(2, 1, 0))
+        return list(n.T), [both[:, j] for j in range(k)], []
     n, sums = np.zeros((k, g, LANES), np.int64), np.zeros((k, g, 4, LANES))
+    run = max(RUN, LANES * g)
+    deals = [(start, *_deal(rows.groups[start : start + run], g)) for start in range(0, len(rows.groups), run)]
+    dealt = np.empty((max((len(groups) for _, _, groups, _ in deals), default=0), LANES))
+    histograms: list[Leaf] = []
+    bins = _Bins(g) if origins else None
     for j, x in enumerate(columns):
-        dealt[place] = x
-        kernels.sum_rows(dealt.reshape(-1, LANES), groups, n[j], sums[j])
-    pairs = sums.reshape(k, g, 2, 2, LANES).transpose(3, 4, 0, 2, 1)  # (2, lanes, columns, moments, groups)
-    both = dd.add(dd.of(pairs[0]), dd.of(pairs[1]))
+        for start, place, groups, gaps in deals:
+            part = dealt[: len(groups)]
+            part.reshape(-1)[gaps] = np.nan
+            kernels.deal(x[start : start + run], place, part.reshape(-1))
+            kernels.sum_rows(part, groups, n[j], sums[j])
+            if bins is not None:
+                kernels.count_bins(part, groups, origins[j], bins.counts, bins.seen)
+        if bins is not None:
+            histograms.append(bins.take())
+    both = _pairs(sums.transpose(3, 0, 2, 1))  # (2, lanes, columns, moments, groups)
     while both.shape[1] > 1:
         both = dd.add(both[:, ::2], both[:, 1::2])
-    return list(n.sum(axis=2)), [both[:, 0, j] for j in range(k)]
+    return list(n.sum(axis=2)), [both[:, 0, j] for j in range(k)], histograms
 
 
-def _deal(rows: Rows) -> tuple[Ints, NDArray[np.integer]]:
-    """Where each row's value goes so that values of a group lie in rows of 32, and the group of each such row."""
-    small = rows.n_groups < 1 << 15
-    groups = rows.groups.astype(np.int16) if small else rows.groups  # numpy sorts 16 bits by radix
-    order = np.argsort(groups, kind="stable")
-    sizes = np.bincount(groups, minlength=rows.n_groups)
+def _pairs(sums: Floats) -> Floats:
+    """(…, 4, groups) of sums and their errors as double-doubles (2, …, 2, groups)."""
+    return dd.add(dd.of(sums[..., ::2, :]), dd.of(sums[..., 1::2, :]))
+
+
+def _deal(groups: NDArray[np.integer], n_groups: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
+    """Where each row's value goes so that values of a group lie in rows of 32; the group of each such row; the gaps."""
+    small = groups.astype(np.int16) if n_groups < 1 << 15 else groups  # numpy sorts 16 bits by radix
+    order = np.argsort(small, kind="stable")
+    sizes = np.bincount(groups, minlength=n_groups)
     blocks = -(-sizes // LANES)
-    shift = np.cumsum(blocks) * LANES - blocks * LANES - (np.cumsum(sizes) - sizes)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order)) + np.repeat(shift, sizes)
-    return place, np.repeat(np.arange(rows.n_groups, dtype=np.int32), blocks)
+    ends = np.cumsum(blocks) * LANES
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order)) + np.repeat(ends - blocks * LANES - (np.cumsum(sizes) - sizes), sizes)
+    empty = blocks * LANES - sizes
+    gaps = np.arange(empty.sum()) + np.repeat(ends - empty - (np.cumsum(empty) - empty), empty)
+    return place, np.repeat(np.arange(n_groups, dtype=np.int32), blocks), gaps
+
+
+class _Bins:
+    """Room for one column's histogram at a time; memory is only spent on the bins that are used."""
+
+    def __init__(self, groups: int) -> None:
+        self.counts = np.zeros((groups, EXPONENTS * MANTISSAS), np.int32)
+        self.seen = np.zeros(EXPONENTS, np.uint8)
+
+    def take(self) -> Leaf:
+        """The histogram counted so far; the room is empty again."""
+        exponents = np.flatnonzero(self.seen)
+        pages = self.counts.reshape(len(self.counts), EXPONENTS, MANTISSAS)
+        numbers = pages[:, exponents].transpose(1, 2, 0).astype(np.int64)
+        pages[:, exponents] = 0
+        self.seen[:] = 0
+        return _histogram(exponents, numbers)
 
 
 def block(columns: Sequence[Floats]) -> Floats | None:
@@ -103,27 +137,19 @@ def block(columns: Sequence[Floats]) -> Floats | None:
     return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
 
 
-def _count_bins(x: Floats, rows: Rows, origin: float) -> Leaf:
-    page = np.full(EXPONENTS, -1, np.int32)
-    pool: Numbers = np.zeros((FIRST_PAGES, MANTISSAS, rows.n_groups), np.int64)
-    at = np.zeros(2, np.int64)
-    while not kernels.count_bins(x, rows.groups, origin, page, pool, at):
-        pool = np.concatenate([pool, np.zeros_like(pool)])
-    return _histogram(page, pool)
-
-
 def _weighted(x: Floats, rows: Rows, origin: float, histogram: bool) -> tuple[Numbers, Numbers, Leaf | None]:
     g = rows.n_groups
     n, sums = np.zeros((g, 2)), np.zeros((g, 4))
     page = np.full(EXPONENTS if histogram else 0, -1, np.int32)
-    pool: Numbers = np.zeros((FIRST_PAGES, MANTISSAS, 2 * g))
+    pool: Numbers = np.zeros((FIRST_PAGES, g, 2 * MANTISSAS))
     at = np.zeros(2, np.int64)
     while not kernels.sum_weighted(x, rows.groups, rows.weights, n, sums, origin, page, pool, at):
         pool = np.concatenate([pool, np.zeros_like(pool)])
-    pairs = sums.reshape(g, 2, 2).transpose(2, 1, 0)
-    both = dd.add(dd.of(pairs[0]), dd.of(pairs[1]))
-    counts = _whole(pool.reshape(*pool.shape[:2], g, 2).transpose(3, 0, 1, 2), rows) if histogram else pool
-    return _whole(n.T, rows), both, _histogram(page, counts) if histogram else None
+    if not histogram:
+        return _whole(n.T, rows), _pairs(sums.T), None
+    exponents = np.flatnonzero(page >= 0)
+    counts = pool.reshape(len(pool), g, MANTISSAS, 2)[page[exponents]].transpose(3, 0, 2, 1)
+    return _whole(n.T, rows), _pairs(sums.T), _histogram(exponents, _whole(counts, rows))
 
 
 def _whole(pairs: Floats, rows: Rows) -> Numbers:
@@ -132,11 +158,10 @@ def _whole(pairs: Floats, rows: Rows) -> Numbers:
     return dd.value(numbers).astype(np.int64) if rows.whole else numbers
 
 
-def _histogram(page: NDArray[np.int32], pool: Numbers) -> Leaf:
-    exponents = np.flatnonzero(page >= 0)
+def _histogram(exponents: Ints, numbers: Numbers) -> Leaf:
+    """The bins that count something, in the order of their values; numbers (exponents, mantissas, groups)."""
     magnitude = (exponents & 2047)[:, None] * MANTISSAS + np.arange(MANTISSAS)
     keys = np.where(exponents[:, None] >= 2048, -magnitude, magnitude).ravel()
-    numbers = pool[..., page[exponents], :, :]
     numbers = numbers.reshape(*numbers.shape[:-3], len(keys), numbers.shape[-1])
     used = np.flatnonzero((numbers if numbers.ndim == 2 else numbers[0]).any(axis=-1))
     used = used[np.argsort(keys[used])]
