@@ -231,7 +231,7 @@ class Tally:
     def _aligned(self, layout: Layout) -> Tally:
         if layout is self.layout or layout == self.layout:
             return self
-        return _spread(self, layout, self.groups.merge(layout.groups)[1])
+        return _spread(self, layout, layout.groups.find(self.groups.keys))
 
     def trimmed(self) -> Tally:
         """Without the labels and groups that count zero; what remains of their sums goes with them."""
@@ -375,7 +375,7 @@ def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:
     for name in tally.layout.specs:
         axis, numbers, is_sum = tally.leaf(name)
         spec = layout.specs[name]
-        rows = axis.merge(spec.axis)[1]
+        rows = np.arange(len(axis)) if axis == spec.axis else spec.axis.find(axis.keys)
         vector = sums if is_sum else counts
         target = vector[..., spec.start : spec.stop].reshape(*vector.shape[:-1], len(spec.axis), len(layout.groups))
         target[..., rows[:, None], places] = numbers

@@ -53,6 +53,15 @@ def count_codes(codes: Any, groups: Any, tables: Any) -> None:
 
 
 @kernel
+def places(groups: Any, free: Any, place: Any) -> None:
+    """place[i] = the next free place of row i's group."""
+    for i in range(len(groups)):
+        g = groups[i]
+        place[i] = free[g]
+        free[g] += 1
+
+
+@kernel
 def deal(x: Any, place: Any, dealt: Any) -> None:
     """dealt[place[i]] = x[i]."""
     for i in range(len(x)):

@@ -26,7 +26,7 @@ from evenodds.tally import Leaf, Numbers, Tally
 EXPONENTS, MANTISSAS = 4096, 128
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
-RUN = 1 << 15  # rows that are dealt out at once: what the cache holds
+RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
 
 
 def leaves(
@@ -94,13 +94,11 @@ def _pairs(sums: Floats) -> Floats:
 
 def _deal(groups: NDArray[np.integer], n_groups: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
     """Where each row's value goes so that values of a group lie in rows of 32; the group of each such row; the gaps."""
-    small = groups.astype(np.int16) if n_groups < 1 << 15 else groups  # numpy sorts 16 bits by radix
-    order = np.argsort(small, kind="stable")
     sizes = np.bincount(groups, minlength=n_groups)
     blocks = -(-sizes // LANES)
     ends = np.cumsum(blocks) * LANES
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order)) + np.repeat(ends - blocks * LANES - (np.cumsum(sizes) - sizes), sizes)
+    place = np.empty(len(groups), np.int32)
+    kernels.places(groups, ends - blocks * LANES, place)
     empty = blocks * LANES - sizes
     gaps = np.arange(empty.sum()) + np.repeat(ends - empty - (np.cumsum(empty) - empty), empty)
     return place, np.repeat(np.arange(n_groups, dtype=np.int32), blocks), gaps
