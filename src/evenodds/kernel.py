@@ -1,4 +1,4 @@
-"""How a kernel is compiled, and two machine instructions Python has no word for.
+"""How a kernel is compiled, and three machine instructions Python has no word for.
 
 A kernel is a plain serial function over arrays; threads run it over fixed shards, so the result does not depend on how
 many there are. It is compiled at its first call on much data: numba takes a third of a second to load, which a coin
@@ -62,9 +62,14 @@ def bits(x: float) -> Any:
     return struct.unpack("<Q", struct.pack("<d", x))[0]
 
 
+def eight_bytes(data: Any, start: int, stop: int) -> Any:
+    """The bytes data[start:stop], at most eight, as one little-endian integer."""
+    return np.uint64(int.from_bytes(data[start : min(start + 8, stop)].tobytes(), "little"))
+
+
 @functools.cache
 def _numba() -> Any:
-    """The compiler with our two instructions, or None where it is not installed."""
+    """The compiler with our three instructions, or None where it is not installed."""
     try:
         import numba
         from llvmlite import ir
@@ -79,10 +84,30 @@ def _numba() -> Any:
     def cast_code(typing_context: Any, x: Any) -> Any:
         return u8(f8), lambda context, builder, signature, args: builder.bitcast(args[0], ir.IntType(64))
 
+    def load_code(typing_context: Any, data: Any, i: Any) -> Any:
+        def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            where = builder.gep(array.data, [args[1]])
+            return builder.load(builder.bitcast(where, ir.IntType(64).as_pointer()), align=1)
+
+        return u8(data, numba.types.intp), load
+
     fused: Any = intrinsic(fused_code)
     cast: Any = intrinsic(cast_code)
+    load: Any = intrinsic(load_code)
+    byte, one = np.uint64(8), np.uint64(1)
+
+    def compiled_eight_bytes(data, start, stop):  # type: ignore[no-untyped-def]
+        if start + 8 <= len(data):
+            word = load(data, start)
+            return word if start + 8 <= stop else word & ((one << (byte * np.uint64(stop - start))) - one)
+        word = np.uint64(0)
+        for j in range(start, min(start + 8, stop)):
+            word |= np.uint64(data[j]) << (byte * np.uint64(j - start))
+        return word
 
     # the names of an overload's arguments must match to the letter, so these stay without annotations
     overload(product_error, inline="always")(lambda a, b, product: lambda a, b, product: fused(a, b, -product))
     overload(bits, inline="always")(lambda x: lambda x: cast(x))
+    overload(eight_bytes)(lambda data, start, stop: compiled_eight_bytes)
     return numba

@@ -170,6 +170,26 @@ class Labels(Grid):
         ends = np.cumsum([0, *map(len, kept)])
         return cls(keys[chosen], np.frombuffer(b"".join(kept), np.uint8), ends), place
 
+    @classmethod
+    def encode(
+        cls, blob: Bytes, ends: NDArray[Any], known: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int32], Labels, Ints]:
+        """Texts blob[ends[i]:ends[i+1]] as codes (-1 where not known), their labels, and each code's place there."""
+        from evenodds.label_kernels import encode
+
+        codes, size = np.empty(len(ends) - 1, np.int32), 1 << 10
+        while True:
+            slots, keys, first = np.full(size, -1, np.int32), np.empty(size, np.uint64), np.empty(size, np.int64)
+            distinct = encode(blob, ends, known, codes, slots, keys, first)
+            if distinct >= 0:
+                break
+            size *= 8
+        order = np.argsort(keys[:distinct])
+        rows = first[:distinct][order]
+        place = np.empty(distinct, np.int64)
+        place[order] = np.arange(distinct)
+        return codes, cls(keys[order], *_cut(blob, ends[rows], ends[rows + 1])), place
+
     def text(self, i: int | np.integer[Any]) -> str:
         """The text of the i-th label."""
         return self.blob[self.ends[i] : self.ends[i + 1]].tobytes().decode("utf-8", "surrogatepass")

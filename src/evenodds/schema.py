@@ -249,7 +249,9 @@ def codes(raw: Raw | Coded) -> Coded:
         if small is not None:
             return small
         raw = pa.array(raw, from_pandas=True)
-    encoded = raw if pa.types.is_dictionary(raw.type) else _plain(raw).dictionary_encode()
+    if is_text(raw.type):
+        return _codes_of_text(_plain(raw))
+    encoded = raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
     if isinstance(encoded, pa.ChunkedArray):  # no rows at all
@@ -265,6 +267,20 @@ def codes(raw: Raw | Coded) -> Coded:
         where, values = shift[where], [value for value, keep in zip(values, real) if keep]
     labels, place = Labels.coded([canonical(value) for value in values])
     return Coded(where, labels, place, target_kind(encoded))
+
+
+def _codes_of_text(raw: Any) -> Coded:
+    """Texts as codes, read from Arrow's own bytes."""
+    if isinstance(raw, pa.ChunkedArray):
+        raw = raw.chunk(0) if raw.num_chunks == 1 else raw.combine_chunks()
+    if isinstance(raw, pa.ChunkedArray) or not len(raw):
+        return Coded(np.empty(0, np.int32), Labels.of([]), np.empty(0, np.int64))
+    _, offsets, data = raw.buffers()
+    wide = np.int64 if pa.types.is_large_string(raw.type) else np.int32
+    ends = np.frombuffer(offsets, wide)[raw.offset : raw.offset + len(raw) + 1]
+    blob = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    known = raw.is_valid().to_numpy(zero_copy_only=False) if raw.null_count else np.empty(0, np.bool_)
+    return Coded(*Labels.encode(blob, ends, known))
 
 
 def _small_integers(raw: NDArray[Any]) -> Coded | None:

@@ -236,7 +236,7 @@ class Tally:
     def trimmed(self) -> Tally:
         """Without the labels and groups that count zero; what remains of their sums goes with them."""
         if self.counts.size and (self.counts if self.counts.ndim == 1 else self.counts[0]).all():
-            return self
+            return self  # nothing counts zero
         alive = np.zeros(len(self.groups), bool)
         for name, spec in self.layout.specs.items():
             if not spec.is_sum:

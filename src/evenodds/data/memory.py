@@ -173,7 +173,7 @@ def _of_pandas(x: Any) -> Table:
 def _of_categories(series: Any) -> Coded:
     """The codes of a pandas categorical as they lie, with its categories' labels."""
     labels = codes(pa.array(series.cat.categories, from_pandas=True))
-    return Coded(series.cat.codes.to_numpy(), labels.labels, labels.place[labels.codes], labels.kind)
+    return Coded(series.array.codes, labels.labels, labels.place[labels.codes], labels.kind)
 
 
 def _arrow_of_pandas(series: Any, name: str) -> Any:

@@ -378,9 +378,9 @@ def count(where: NDArray[np.integer], values: int, rows: Rows) -> Numbers:
     if weights is None:
         from evenodds.families.kernels import count_codes
 
-        tables = np.zeros((4, values + 1, rows.n_groups), np.int64)
-        count_codes(where, rows.groups, tables)
-        return tables.sum(axis=0)[:-1]
+        tables = np.zeros((8, (values + 1) * rows.n_groups), np.int64)
+        count_codes(where, rows.groups, rows.n_groups, tables)
+        return tables.sum(axis=0).reshape(values + 1, rows.n_groups)[1:]
     known = where >= 0
     at = where[known] * np.int64(rows.n_groups) + rows.groups[known]
     weights, size = weights[known], values * rows.n_groups

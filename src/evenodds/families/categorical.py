@@ -149,12 +149,16 @@ class Categorical(Family):
         """Leaf "labels": how often each value occurs; values that do not are no labels."""
         (name,) = columns
         local = count(cells.codes, len(cells.place), rows)
-        lead = local.shape[:-2]
-        present = np.flatnonzero(local.any(axis=-1) if local.ndim == 2 else local.any(axis=(0, -1)))
-        numbers = np.zeros((*lead, len(cells.labels), rows.n_groups), local.dtype)
-        np.add.at(np.moveaxis(numbers, -2, 0), cells.place[present], np.moveaxis(local[..., present, :], -2, 0))
-        kept = np.unique(cells.place[present])
-        return {(name, "labels"): Leaf(cells.labels.take(kept), numbers[..., kept, :])}
+        numbers = np.zeros((*local.shape[:-2], len(cells.labels), rows.n_groups), local.dtype)
+        real = cells.place >= 0
+        if np.count_nonzero(real) == len(cells.labels):  # one code a label
+            numbers[..., cells.place[real], :] = local[..., real, :]
+        else:
+            np.add.at(np.moveaxis(numbers, -2, 0), cells.place[real], np.moveaxis(local[..., real, :], -2, 0))
+        kept = numbers.any(axis=-1) if numbers.ndim == 2 else numbers.any(axis=(0, -1))
+        if kept.all():
+            return {(name, "labels"): Leaf(cells.labels, numbers)}
+        return {(name, "labels"): Leaf(cells.labels.take(np.flatnonzero(kept)), numbers[..., kept, :])}
 
     @classmethod
     def flat_prior(cls, strength: float = 1.0) -> Dirichlet:

@@ -43,13 +43,18 @@ def sum_rows(x: Any, groups: Any, n: Any, sums: Any) -> None:
 
 
 @kernel
-def count_codes(codes: Any, groups: Any, tables: Any) -> None:
-    """tables[lane, code, group] += 1; code -1, which is null, is the last.
+def count_codes(codes: Any, groups: Any, n_groups: int, tables: Any) -> None:
+    """tables[lane, (code + 1) · n_groups + group] += 1; code -1 is null.
 
-    There are four lanes, so that a row need not wait for the one before it to be written.
+    There are eight lanes, so that a row need not wait for the one before it to be written.
     """
-    for i in range(len(codes)):
-        tables[i & 3, codes[i], groups[i]] += 1
+    whole = len(codes) - len(codes) % 8
+    for start in range(0, whole, 8):
+        for lane in range(8):
+            i = start + lane
+            tables[lane, np.uint64((np.int64(codes[i]) + 1) * n_groups + groups[i])] += 1
+    for i in range(whole, len(codes)):
+        tables[0, np.uint64((np.int64(codes[i]) + 1) * n_groups + groups[i])] += 1
 
 
 @kernel

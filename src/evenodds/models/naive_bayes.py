@@ -394,9 +394,9 @@ def target_codes(y: Raw | Coded, rows: int) -> Coded:
             f"{len(target.codes)} target values for {rows} rows (inconsistent numbers of samples: "
             f"[{rows}, {len(target.codes)}]): give a target value for each row"
         )
-    missing = np.flatnonzero(target.codes < 0)
-    if len(missing):
-        raise DataError(f"Input y contains NaN: the target is missing in row {missing[0]}; drop such rows")
+    if target.codes.min(initial=0) < 0:
+        row = int(np.argmax(target.codes < 0))
+        raise DataError(f"Input y contains NaN: the target is missing in row {row}; drop such rows")
     return target
 
 
