@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evenodds.families import kernels, numeric
+from evenodds import kernel, label_kernels
+from evenodds.families import Binned, Gaussian, StudentT, kernels, numeric
 from evenodds.families.base import Rows
 from evenodds.kernel import product_error
-from evenodds.labels import Fixed
+from evenodds.labels import Fixed, Labels
 from evenodds.schema import Column
 from evenodds.tally import Tally
 from laws import assert_same
@@ -42,10 +43,10 @@ def weights():
     return np.where(rng.random(ROWS) < 0.1, 0.0, rng.random(ROWS) * 3)
 
 
-def both(kernel, *arguments):
+def both(each, *arguments):
     """The arrays as the compiled kernel leaves them, and as its Python does."""
     results = []
-    for run in (kernel.compiled, kernel.plain):
+    for run in (each.compiled, each.plain):
         own = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         results.append((run(*own), own))
     return results
@@ -62,33 +63,106 @@ def test_sum_rows_is_its_python(block, groups):
     assert_same_bits(*both(kernels.sum_rows, block, groups, n, sums))
 
 
-def empty(pages, weighted):
-    """n and sums where weights are summed too; then the origin, the page table, the pool and where to begin."""
+def test_count_bins_is_its_python(block, groups):
+    counts = np.zeros((GROUPS, numeric.EXPONENTS * numeric.MANTISSAS), np.int32)
+    seen = np.zeros(numeric.EXPONENTS, np.uint8)
+    assert_same_bits(*both(kernels.count_bins, block, groups, 3.5, counts, seen))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_count_codes_is_its_python_and_counts(groups, dtype):
+    codes = np.random.default_rng(4).integers(-1, 7, ROWS).astype(dtype)
+    tables = np.zeros((8, 8 * GROUPS), np.int64)
+    assert_same_bits(*both(kernels.count_codes, codes, groups, GROUPS, tables))
+    kernels.count_codes(codes, groups, GROUPS, tables)
+    expected = [[np.sum((codes == code) & (groups == g)) for g in range(GROUPS)] for code in range(-1, 7)]
+    assert tables.sum(axis=0).reshape(8, GROUPS).tolist() == expected
+
+
+def test_places_and_deal_put_every_value_in_its_groups_rows(block, groups):
+    place, rows, gaps = numeric._deal(groups, GROUPS)
+    dealt = np.zeros((len(rows), numeric.LANES))
+    dealt.reshape(-1)[gaps] = np.nan
+    x = np.arange(ROWS, dtype=float)
+    assert_same_bits(*both(kernels.deal, x, place, dealt.reshape(-1)))
+    assert_same_bits(*both(kernels.places, groups, np.zeros(GROUPS, np.int64), place.copy()))
+    kernels.deal(x, place, dealt.reshape(-1))
+    for g in range(GROUPS):
+        mine = dealt[rows == g].ravel()
+        assert mine[~np.isnan(mine)].tolist() == np.flatnonzero(groups == g).tolist()
+
+
+def test_add_gaussian_is_its_python(block):
+    arguments = np.array([0.1, -2.0]), np.array([0.5, 3.0]), np.array([-1.0, 1.0])
+    assert_same_bits(*both(kernels.add_gaussian, block[:, 0].copy(), *arguments, np.ones((2, ROWS))))
+
+
+def test_add_binned_is_its_python(block):
+    table = np.random.default_rng(6).normal(size=(3, 6))
+    assert_same_bits(
+        *both(kernels.add_binned, block[:, 1].copy(), np.array([-5.0, 0.0, 0.1, 9.0]), table, np.ones((3, ROWS)))
+    )
+
+
+@pytest.mark.parametrize("family", [Gaussian, Binned, StudentT], ids=lambda family: family.__name__)
+def test_what_is_added_to_a_total_is_the_log_probability(family):
+    rng = np.random.default_rng(7)
+    x, groups = rng.normal(size=900), np.array(["a", "b", "c"])[rng.integers(0, 3, 900)]
+    learner = Gaussian if family is StudentT else family
+    estimate = "predictive" if family is StudentT else "mean"
+    conditional = learner.estimate(learner.tally(x, groups=groups), estimate)
+    assert isinstance(conditional, family)
+    new = np.concatenate([rng.normal(size=5000) * 3, [np.nan, 50.0, -50.0]])
+    total = np.full((3, len(new)), 2.0)
+    conditional.add_log_prob(new, total)
+    np.testing.assert_allclose(total.T - 2.0, conditional.log_prob(new), rtol=1e-12, atol=1e-12)
+
+
+def texts(rng, n):
+    """Texts of all lengths, some of them many times, with the empty text and letters of several bytes."""
+    words = ["", "a", "ab", "eight by", "nine byte", "grün", "☃" * 9, *(f"w{i}" * (i % 7) for i in range(200))]
+    return [words[i] for i in rng.integers(0, len(words), n)]
+
+
+@pytest.mark.parametrize("run", ["compiled", "plain"])
+def test_encoded_texts_are_the_texts(run, monkeypatch):
+    monkeypatch.setattr(label_kernels.encode, "compiled", getattr(label_kernels.encode, run))
+    monkeypatch.setattr(kernel, "FEW", 0)
+    given = texts(np.random.default_rng(8), 3000)
+    known = np.random.default_rng(9).random(len(given)) < 0.9
+    blob = np.frombuffer("".join(given).encode(), np.uint8)
+    ends = np.cumsum([0, *(len(text.encode()) for text in given)]).astype(np.int32)
+    codes, labels, place = Labels.encode(blob, ends, known)
+    assert labels == Labels.of([text for text, there in zip(given, known) if there])
+    read = [labels.text(place[code]) if code >= 0 else None for code in codes]
+    assert read == [text if there else None for text, there in zip(given, known)]
+
+
+def test_a_table_of_texts_grows_when_it_is_half_full():
+    given = [f"text number {i}" for i in range(5000)]
+    ends = np.cumsum([0, *map(len, given)])
+    codes, labels, place = Labels.encode(np.frombuffer("".join(given).encode(), np.uint8), ends, np.empty(0, bool))
+    assert [labels.text(place[code]) for code in codes] == given
+
+
+def empty(pages):
+    """n and sums; then the origin, the page table, the pool and where to begin."""
     page, at = np.full(numeric.EXPONENTS, -1, np.int32), np.zeros(2, np.int64)
-    if weighted:
-        pool = np.zeros((pages, numeric.MANTISSAS, 2 * GROUPS))
-        return np.zeros((GROUPS, 2)), np.zeros((GROUPS, 4)), 3.5, page, pool, at
-    return 3.5, page, np.zeros((pages, numeric.MANTISSAS, GROUPS), np.int64), at
-
-
-@pytest.mark.parametrize("pages", [400, 5], ids=["enough pages", "pages that run out"])
-def test_count_bins_is_its_python(block, groups, pages):
-    assert_same_bits(*both(kernels.count_bins, block[:, 0], groups, *empty(pages, False)))
+    return np.zeros((GROUPS, 2)), np.zeros((GROUPS, 4)), 3.5, page, np.zeros((pages, GROUPS, 2 * numeric.MANTISSAS)), at
 
 
 @pytest.mark.parametrize("pages", [400, 5], ids=["enough pages", "pages that run out"])
 def test_sum_weighted_is_its_python(block, groups, weights, pages):
-    assert_same_bits(*both(kernels.sum_weighted, block[:, 0], groups, weights, *empty(pages, True)))
+    assert_same_bits(*both(kernels.sum_weighted, block[:, 0], groups, weights, *empty(pages)))
 
 
 @pytest.mark.parametrize("run", ["compiled", "plain"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["by rows", "by weight"])
-def test_running_out_of_pages_and_coming_back_changes_nothing(block, groups, weights, weighted, run):
-    count = getattr(kernels.sum_weighted if weighted else kernels.count_bins, run)
-    given = (block[:, 0].copy(), groups, weights) if weighted else (block[:, 0].copy(), groups)
-    *sums, origin, page, pool, at = empty(400, weighted)
+def test_running_out_of_pages_and_coming_back_changes_nothing(block, groups, weights, run):
+    count = getattr(kernels.sum_weighted, run)
+    given = (block[:, 0].copy(), groups, weights)
+    *sums, origin, page, pool, at = empty(400)
     assert count(*given, *sums, origin, page, pool, at)
-    *sums2, _, page2, pool2, at2 = empty(1, weighted)
+    *sums2, _, page2, pool2, at2 = empty(1)
     returns = 0
     while not count(*given, *sums2, origin, page2, pool2, at2):
         pool2 = np.concatenate([pool2, np.zeros_like(pool2[:1])])
@@ -143,8 +217,8 @@ def test_the_tally_does_not_depend_on_the_kernels_being_compiled(block, groups, 
         return [tally(list(block.T), groups, w).to_bytes() for w in (None, weights)]
 
     compiled = learn()
-    for kernel in (kernels.sum_rows, kernels.count_bins, kernels.sum_weighted):
-        monkeypatch.setattr(kernel, "compiled", kernel.plain)
+    for each in (kernels.places, kernels.deal, kernels.sum_rows, kernels.count_bins, kernels.sum_weighted):
+        monkeypatch.setattr(each, "compiled", each.plain)
     assert learn() == compiled
 
 

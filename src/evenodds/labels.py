@@ -2,8 +2,8 @@
 
 A label (a category, a class, a word) is its text's 64-bit key; label lists are sorted by key, with the texts beside
 them, so that lists made on different days or machines are aligned by merging two sorted arrays. Two texts with one key
-would be one label: it is checked wherever label lists are made or merged. With n labels the chance is n²/2^65, about
-one in a million for 7 million labels.
+would be one label: it is checked where label lists are merged, not row by row. With n labels the chance is n²/2^65,
+about one in a million for 7 million labels.
 
 >>> a = Labels.of(["ham", "spam"])
 >>> b = Labels.of(["spam", "eggs"])
