@@ -232,8 +232,8 @@ class Labels(Grid):
 
 
 def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Whether two arrays are equal; numpy's own array_equal takes three times as long to begin."""
-    return a is b or (len(a) == len(b) and bool((a == b).all()))
+    """Whether two arrays of one type are equal, as bytes: for short ones the quickest way there is."""
+    return a is b or (len(a) == len(b) and a.tobytes() == b.tobytes())
 
 
 def _union(many: Sequence[NDArray[Any]]) -> NDArray[Any]:

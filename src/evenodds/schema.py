@@ -355,6 +355,8 @@ class Schema:
                 f"the targets differ in type ({self.target_kind} and {other.target_kind}): "
                 "convert one, then the models can be added"
             )
+        if self.columns == other.columns:
+            return
         for name in [*self.columns, *other.columns]:
             mine, theirs = self.columns.get(name), other.columns.get(name)
             if mine is None or theirs is None:

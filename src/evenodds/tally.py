@@ -68,7 +68,7 @@ class Layout:
             isinstance(other, Layout)
             and self.groups == other.groups
             and self.specs.keys() == other.specs.keys()
-            and all(spec.axis == other.specs[name].axis for name, spec in self.specs.items())
+            and all(a.axis is b.axis or a.axis == b.axis for a, b in zip(self.specs.values(), other.specs.values()))
         )
 
     __hash__ = None  # type: ignore[assignment]
