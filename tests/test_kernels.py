@@ -10,7 +10,7 @@ import pytest
 
 from evenodds import kernel, label_kernels
 from evenodds.families import Binned, Gaussian, StudentT, kernels, numeric
-from evenodds.families.base import Rows
+from evenodds.families.leaves import Rows
 from evenodds.kernel import product_error
 from evenodds.labels import Fixed, Labels
 from evenodds.schema import Column

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evenodds.cells import DataError
     from evenodds.families import (
         Bernoulli,
         Beta,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from evenodds.models.bayes_rule import update
     from evenodds.models.classifier import NaiveBayes
     from evenodds.models.naive_bayes import Model
-    from evenodds.schema import Column, DataError, Schema, SchemaWarning
+    from evenodds.schema import Column, Schema, SchemaWarning
     from evenodds.tally import Tally
 
 __version__ = "0.1.0"
@@ -42,7 +43,8 @@ _HOME = {
     "evenodds.models.classifier": "NaiveBayes",
     "evenodds.models.naive_bayes": "Model",
     "evenodds.models.bayes_rule": "update",
-    "evenodds.schema": "Column DataError Schema SchemaWarning",
+    "evenodds.cells": "DataError",
+    "evenodds.schema": "Column Schema SchemaWarning",
     "evenodds.tally": "Tally",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}

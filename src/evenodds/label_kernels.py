@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from evenodds.kernel import eight_bytes, kernel
-from evenodds.labels import _MIX, _STEP
 
-STEP, MIX, HALF = np.uint64(_STEP), np.uint64(_MIX), np.uint64(32)
+STEP, MIX, HALF = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93), np.uint64(32)
 
 
 @kernel

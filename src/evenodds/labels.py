@@ -23,13 +23,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.label_kernels import MIX, STEP, encode, hash_blob
+
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 _MASK = (1 << 64) - 1
-_STEP = 0x9FB21C651E98DF25
-_MIX = 0xD6E8FEB86659FD93
 _MANY = 1 << 14  # bytes, from which on the compiled hash is worth loading
 
 
@@ -41,12 +41,12 @@ def key(text: bytes) -> int:
     """
     h = 0
     for i in range(0, len(text), 8):
-        h = ((h ^ int.from_bytes(text[i : i + 8], "little")) * _STEP) & _MASK
+        h = ((h ^ int.from_bytes(text[i : i + 8], "little")) * int(STEP)) & _MASK
         h ^= h >> 32
     h ^= len(text)
-    h = (h * _MIX) & _MASK
+    h = (h * int(MIX)) & _MASK
     h ^= h >> 32
-    h = (h * _MIX) & _MASK
+    h = (h * int(MIX)) & _MASK
     return h ^ (h >> 32)
 
 
@@ -175,8 +175,6 @@ class Labels(Grid):
         cls, blob: Bytes, ends: NDArray[Any], known: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int32], Labels, Ints]:
         """Texts blob[ends[i]:ends[i+1]] as codes (-1 where not known), their labels, and each code's place there."""
-        from evenodds.label_kernels import encode
-
         codes, size = np.empty(len(ends) - 1, np.int32), 1 << 10
         while True:
             slots, keys, first = np.full(size, -1, np.int32), np.empty(size, np.uint64), np.empty(size, np.int64)
@@ -274,7 +272,5 @@ def hash_texts(texts: Sequence[bytes]) -> Keys:
     blob = np.frombuffer(b"".join(texts), np.uint8)
     if len(blob) < _MANY:
         return np.array([key(text) for text in texts], np.uint64)
-    from evenodds.label_kernels import hash_blob
-
     keys: Keys = hash_blob.compiled(blob, np.cumsum([0, *map(len, texts)]))
     return keys

@@ -1,9 +1,4 @@
-"""Columns and cells: how each column is read and modelled, decided once, and tables turned into numbers and codes.
-
-`kind` looks at a sample of a column and says what it holds; `numbers` and `codes` read a run of its cells. A null is
-NaN among numbers and -1 among codes. Everything goes through Arrow or numpy; no cell becomes a Python object (the few
-distinct labels of a column do).
-"""
+"""Columns: how each is read and modelled, decided once, and whether two models mean the same by them."""
 
 from __future__ import annotations
 
@@ -12,36 +7,19 @@ import difflib
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from evenodds.labels import Ints, Labels, canonical
 from evenodds.show import Frame
 
 SAMPLE = 10_000  # rows of a source that decide its schema
-MANY = 100  # values that must all differ before a column is taken for an identifier
-
-Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarrow has no types)
-Kind = Literal["number", "flag", "category", "date", "id", "text", "empty", "nested"]
 Part = Literal["year", "month", "day", "weekday", "hour"]
-
 PARTS: tuple[Part, ...] = ("year", "month", "day", "weekday", "hour")
-TRUE = ("true", "yes", "y", "t")
-FALSE = ("false", "no", "n", "f")
-_NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class SchemaWarning(UserWarning):
     """Something the schema decided that a person may want to decide otherwise."""
-
-
-class DataError(ValueError):
-    """The data cannot be used as they are; the message says which column or row, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -99,231 +77,6 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Coded:
-    """Cells of categories: codes into a local list (-1 is null), and where each local label is in `labels`."""
-
-    codes: NDArray[np.integer]
-    labels: Labels
-    place: Ints
-    kind: str = "text"  # what the labels are the texts of: text, int, float or bool
-
-    def __getitem__(self, rows: slice) -> Coded:
-        return dataclasses.replace(self, codes=self.codes[rows])
-
-
-def as_column(x: Any) -> Raw | Coded:
-    """One column as numpy or Arrow has it: lists, arrays, series. Numbers and texts mixed are texts."""
-    if isinstance(x, (Coded, pa.Array, pa.ChunkedArray)) or (isinstance(x, np.ndarray) and x.dtype.kind in "biuf"):
-        return x
-    numpy_number = isinstance(getattr(x, "dtype", None), np.dtype) and x.dtype.kind in "biuf"
-    if numpy_number and hasattr(x, "to_numpy"):
-        return np.asarray(x.to_numpy())
-    if hasattr(x, "__arrow_c_stream__") and type(x).__module__.partition(".")[0] != "pandas":
-        return pa.chunked_array(x)
-    if hasattr(x, "__array__") and not isinstance(x, np.ndarray) and not hasattr(x, "dtype"):
-        return as_column(np.asarray(x))
-    try:
-        return pa.array(x, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if v is None or v != v else canonical(v) for v in x], pa.string())
-
-
-def _type(raw: Raw) -> Any:
-    kind = raw.type
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def is_text(type_: Any) -> bool:
-    """Whether an Arrow type holds text."""
-    t = pa.types
-    return bool(t.is_string(type_) or t.is_large_string(type_) or t.is_string_view(type_))
-
-
-def _plain(raw: Any) -> Any:
-    """Views of text, which few of Arrow's functions take, as text."""
-    return raw.cast(pa.large_string()) if pa.types.is_string_view(raw.type) else raw
-
-
-def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
-    """What a sample of a column holds. Only text and integers of named sources can be identifiers."""
-    if isinstance(raw, Coded):
-        return "category" if np.any(raw.codes >= 0) else "empty"
-    if isinstance(raw, np.ndarray):
-        if not named:
-            return "number"
-        raw = pa.array(raw, from_pandas=True)
-    raw = _plain(raw)
-    values = raw.drop_null()
-    if not len(values):
-        return "empty"
-    type_, t = _type(raw), pa.types
-    if t.is_boolean(type_):
-        return "flag"
-    if t.is_temporal(type_):
-        return "date"
-    if t.is_integer(type_) or t.is_floating(type_) or t.is_decimal(type_):
-        numbers = values.cast(pa.float64(), safe=False)
-        if pc.all(pc.is_in(numbers, pa.array([0.0, 1.0]))).as_py():
-            return "flag"
-        distinct = pc.count_distinct(values).as_py()
-        return "id" if t.is_integer(type_) and named and distinct == len(values) >= MANY else "number"
-    if is_text(type_):
-        return _text_kind(values)
-    return "nested"
-
-
-def _text_kind(values: Any) -> Kind:
-    distinct = pc.unique(values)
-    words = {text.strip().lower() for text in distinct.to_pylist()} if len(distinct) <= 8 else set()
-    if words and words <= {*TRUE, *FALSE}:
-        return "flag"
-    if pc.all(pc.match_substring_regex(distinct, _NUMBER)).as_py():
-        return "number"
-    if _as_dates(distinct) is not None:
-        return "date"
-    if len(values) >= MANY / 2 and len(distinct) > 0.9 * len(values):
-        spaces = pc.mean(pc.count_substring(values, " ")).as_py()
-        return "text" if spaces >= 2 else "id"
-    return "category"
-
-
-def _as_dates(values: Any) -> Any | None:
-    """Texts as times where all of them are ISO 8601 dates, otherwise None."""
-    if not pc.all(pc.match_substring_regex(values, r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")).as_py():
-        return None
-    try:
-        return pc.cast(pc.replace_substring_regex(values, "[zZ]$", ""), pa.timestamp("us"))
-    except pa.ArrowInvalid:
-        return None
-
-
-def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
-    """Cells as doubles, NaN where there is none. Text is read as a number, or as a yes or no."""
-    if isinstance(raw, Coded):
-        values = np.array([*(_number(text, name) for text in raw.labels.texts()), np.nan])
-        read: NDArray[np.float64] = values[np.append(raw.place, -1)[raw.codes]]
-        return read
-    if isinstance(raw, np.ndarray):
-        if raw.dtype == np.float64:
-            return raw
-        if raw.dtype.kind in "biuf":
-            return raw.astype(np.float64)
-        raw = pa.array(raw, from_pandas=True)
-    type_, t = _type(raw), pa.types
-    if t.is_dictionary(raw.type):
-        return numbers(codes(raw), name)
-    if is_text(type_):
-        return numbers(codes(raw), name)
-    if t.is_boolean(type_):
-        raw = raw.cast(pa.uint8())
-    elif t.is_decimal(type_):
-        raw = raw.cast(pa.float64())
-    elif t.is_null(type_):
-        return np.full(len(raw), np.nan)
-    elif not (t.is_integer(type_) or t.is_floating(type_)):
-        raise DataError(f"column {name!r} holds {raw.type}, not numbers; leave it out with Column(role='ignore')")
-    if isinstance(raw, pa.ChunkedArray) and raw.num_chunks == 1:
-        raw = raw.chunk(0)
-    cells = raw.to_numpy() if isinstance(raw, pa.ChunkedArray) else raw.to_numpy(zero_copy_only=False)
-    return cells.astype(np.float64, copy=False)
-
-
-def _number(text: str | None, name: str) -> float:
-    word = "" if text is None else text.strip().lower()
-    if word in TRUE:
-        return 1.0
-    if word in FALSE:
-        return 0.0
-    try:
-        return float(word) if word else np.nan
-    except ValueError:
-        raise DataError(f"column {name!r} holds {text!r}, expected a number; is it a Categorical column?") from None
-
-
-def codes(raw: Raw | Coded) -> Coded:
-    """Cells as codes with labels. The label of a number is its shortest text: 1, 1.0 and "1" are one category."""
-    if isinstance(raw, Coded):
-        return raw
-    if isinstance(raw, np.ndarray):
-        small = _small_integers(raw)
-        if small is not None:
-            return small
-        raw = pa.array(raw, from_pandas=True)
-    if is_text(raw.type):
-        return _codes_of_text(_plain(raw))
-    encoded = raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
-    if isinstance(encoded, pa.ChunkedArray):  # no rows at all
-        return Coded(np.empty(0, np.int32), Labels.of([]), np.empty(0, np.int64))
-    indices = encoded.indices
-    if indices.null_count:
-        indices = indices.cast(pa.int64()).fill_null(-1)
-    where = indices.to_numpy(zero_copy_only=False)
-    values = encoded.dictionary.to_pylist()
-    if any(value is None or value != value for value in values):
-        real = np.array([value is not None and value == value for value in values])
-        shift = np.append(np.where(real, np.cumsum(real) - 1, -1), -1)
-        where, values = shift[where], [value for value, keep in zip(values, real) if keep]
-    labels, place = Labels.coded([canonical(value) for value in values])
-    return Coded(where, labels, place, target_kind(encoded))
-
-
-def _codes_of_text(raw: Any) -> Coded:
-    """Texts as codes, read from Arrow's own bytes."""
-    if isinstance(raw, pa.ChunkedArray):
-        raw = raw.chunk(0) if raw.num_chunks == 1 else raw.combine_chunks()
-    if isinstance(raw, pa.ChunkedArray) or not len(raw):
-        return Coded(np.empty(0, np.int32), Labels.of([]), np.empty(0, np.int64))
-    _, offsets, data = raw.buffers()
-    wide = np.int64 if pa.types.is_large_string(raw.type) else np.int32
-    ends = np.frombuffer(offsets, wide)[raw.offset : raw.offset + len(raw) + 1]
-    blob = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    known = raw.is_valid().to_numpy(zero_copy_only=False) if raw.null_count else np.empty(0, np.bool_)
-    return Coded(*Labels.encode(blob, ends, known))
-
-
-def _small_integers(raw: NDArray[Any]) -> Coded | None:
-    """Integers of a small range need no dictionary, and from zero on no copy: the value is the code."""
-    if raw.dtype.kind not in "biu" or not len(raw):
-        return None
-    low, high = int(raw.min()), int(raw.max())
-    if high - low >= 1 << 16:
-        return None
-    local = raw.view(np.uint8) if raw.dtype.kind == "b" else raw
-    if low < 0 or high >= 64:
-        local = (local - local.dtype.type(low)).astype(np.int32)
-        present = np.bincount(local, minlength=high - low + 1) > 0
-    else:
-        low, present = 0, np.arange(high + 1) >= low
-    values: list[Any] = [low + int(i) for i in np.flatnonzero(present)]
-    if raw.dtype.kind == "b":
-        values = [bool(value) for value in values]
-    labels, order = Labels.coded([canonical(value) for value in values])
-    place = np.full(len(present), -1, np.int64)
-    place[present] = order
-    return Coded(local, labels, place, target_kind(raw))
-
-
-def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
-    """A part of a date as category cells: the weekday's name, or the number of the year, month, day or hour."""
-    raw = pa.array(raw.labels.texts()).take(pa.array(raw.place[raw.codes])) if isinstance(raw, Coded) else raw
-    raw = _plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
-    if is_text(_type(raw)):
-        parsed = _as_dates(raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw)
-        if parsed is None:
-            raise DataError(f"column {name!r}: dates as text must be like 2024-03-01 or 2024-03-01 12:30:00")
-        raw = parsed
-    if not (pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type)):
-        raise DataError(f"column {name!r} holds {raw.type}, not dates: it has no {part}")
-    if part == "hour" and pa.types.is_date(raw.type):
-        raise DataError(f"column {name!r} holds days without a time: it has no hour")
-    if part == "weekday":
-        return pc.take(pa.array(_WEEKDAYS), pc.day_of_week(raw))
-    return getattr(pc, part)(raw).cast(pa.string())
-
-
-@dataclass(frozen=True)
 class Schema:
     """The columns of a model, decided once, and what the target's values are."""
 
@@ -368,19 +121,6 @@ class Schema:
         """The target's values whose canonical texts these are."""
         read: dict[str, Any] = {"text": str, "int": int, "float": float, "bool": "true".__eq__}
         return [read[self.target_kind](text) for text in texts]
-
-
-def target_kind(raw: Raw | Coded) -> str:
-    """The type of a target column's values: text, int, float or bool."""
-    if isinstance(raw, Coded):
-        return raw.kind
-    if isinstance(raw, np.ndarray) and raw.dtype.kind in "biuf":
-        return {"b": "bool", "i": "int", "u": "int", "f": "float"}[raw.dtype.kind]
-    type_ = _type(pa.array(raw, from_pandas=True) if isinstance(raw, np.ndarray) else raw)
-    for name, test in (("bool", pa.types.is_boolean), ("int", pa.types.is_integer), ("float", pa.types.is_floating)):
-        if test(type_):
-            return name
-    return "text"
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.cells import DataError, kind, numbers
 from evenodds.data.memory import Table
 from evenodds.families import Bernoulli, Binned, Categorical, Family
-from evenodds.families.base import Rows
+from evenodds.families.leaves import Rows
 from evenodds.families.numeric import histogram
 from evenodds.labels import Fixed
-from evenodds.schema import SAMPLE, Column, DataError, SchemaWarning, did_you_mean, kind, numbers
+from evenodds.schema import SAMPLE, Column, SchemaWarning, did_you_mean
 from evenodds.tally import Tally
 
 DEFAULTS: dict[str, type[Family]] = {"number": Binned, "flag": Bernoulli, "category": Categorical}

@@ -16,9 +16,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.schema import Coded, DataError, Raw, as_column, codes, did_you_mean
+from evenodds.cells import Coded, DataError, Raw, as_column, codes
+from evenodds.schema import did_you_mean
 
 SHARD = 1 << 19  # rows; fixed, so that sums do not depend on the machine
+TILE = 1 << 12  # rows copied out of a row-major array at once
 T = TypeVar("T")
 
 
@@ -41,7 +43,8 @@ class Table:
         if self.dense is not None:
             block = self.dense(start, stop)
             return Table({name: block[:, j] for j, name in enumerate(self.columns)}, len(block), self.named)
-        return Table({name: _slice(raw, start, stop) for name, raw in self.columns.items()}, stop - start, self.named)
+        parts = {name: _slice(raw, start, stop) for name, raw in self.columns.items()}
+        return Table(_contiguous(parts, stop - start), stop - start, self.named)
 
     def without(self, *names: str) -> Table:
         """The other columns."""
@@ -58,6 +61,20 @@ class Table:
     def shard_size(self) -> int:
         """How many rows a shard has: fewer where rows must be made dense first."""
         return SHARD if self.dense is None else max(1, min(SHARD, (1 << 21) // max(len(self.columns), 1)))
+
+
+def _contiguous(columns: dict[str, Any], rows: int) -> dict[str, Any]:
+    """The same columns, those of a row-major array copied out, some rows of all of them at a time."""
+    strided = {
+        name: np.empty(rows, x.dtype)
+        for name, x in columns.items()
+        if isinstance(x, np.ndarray) and len(x) > 1 and x.strides[0] != x.itemsize
+    }
+    for start in range(0, rows if strided else 0, TILE):
+        stop = start + TILE
+        for name, copy in strided.items():
+            copy[start:stop] = columns[name][start:stop]
+    return {**columns, **strided}
 
 
 def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.cells import Coded, DataError, Raw, codes, numbers, part_of_date
 from evenodds.data.memory import Table, in_order
-from evenodds.families.base import Floats, Rows, count
+from evenodds.families.leaves import Floats, Rows, count
 from evenodds.labels import Fixed, Labels
-from evenodds.schema import Coded, Column, Schema, codes, numbers, part_of_date
+from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 
 CLASSES = ("", "classes")  # the target's leaf: how many rows of each class; no family has a leaf of that name
@@ -56,3 +57,17 @@ def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tall
     for family, columns in numeric.items():
         leaves |= family.leaves(list(columns.values()), rows, {name: schema.features[name] for name in columns})
     return Tally.of(labels, leaves)
+
+
+def target_codes(y: Raw | Coded, rows: int) -> Coded:
+    """The classes of some rows: one for each, none missing."""
+    target = codes(y)
+    if len(target.codes) != rows:
+        raise DataError(
+            f"{len(target.codes)} target values for {rows} rows (inconsistent numbers of samples: "
+            f"[{rows}, {len(target.codes)}]): give a target value for each row"
+        )
+    if target.nullable and target.codes.min(initial=0) < 0:
+        row = int(np.argmax(target.codes < 0))
+        raise DataError(f"Input y contains NaN: the target is missing in row {row}; drop such rows")
+    return target

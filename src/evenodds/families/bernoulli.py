@@ -7,26 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 
+from evenodds.cells import DataError
 from evenodds.families.base import (
     COLUMN,
     Conjugate,
     Estimate,
     Family,
-    Floats,
-    Rows,
     Seed,
     by_group,
-    count,
     generator,
     groups_last,
     not_negative,
-    read,
     some,
     spread,
     tidy,
 )
+from evenodds.families.leaves import Floats, Rows, count, read
 from evenodds.labels import Fixed
-from evenodds.schema import Column, DataError
+from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
 

@@ -15,18 +15,16 @@ from evenodds.families.base import (
     Distribution,
     Estimate,
     Family,
-    Floats,
-    Rows,
     Seed,
     check_estimate,
     generator,
     look_up,
-    plain,
     some,
     spread,
     tidy,
 )
 from evenodds.families.categorical import Dirichlet
+from evenodds.families.leaves import Floats, Rows, plain
 from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally

@@ -8,26 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 
+from evenodds.cells import as_column, codes
 from evenodds.families.base import (
     COLUMN,
     Conjugate,
     Estimate,
     Family,
-    Floats,
-    Rows,
     Seed,
-    axis_of,
     brief,
-    count,
     generator,
     look_up,
     not_negative,
-    read,
     some,
     tidy,
 )
+from evenodds.families.leaves import Floats, Rows, axis_of, count, read
 from evenodds.labels import Grid, Labels, canonical
-from evenodds.schema import Column, as_column, codes
+from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
 

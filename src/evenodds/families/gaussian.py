@@ -17,8 +17,6 @@ from evenodds.families.base import (
     Distribution,
     Estimate,
     Family,
-    Floats,
-    Rows,
     Seed,
     by_group,
     generator,
@@ -27,6 +25,7 @@ from evenodds.families.base import (
     some,
     tidy,
 )
+from evenodds.families.leaves import Floats, Rows
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 

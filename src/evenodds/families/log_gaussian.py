@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from evenodds import double_double as dd
+from evenodds.cells import DataError
 from evenodds.families import numeric
 from evenodds.families.base import (
     COLUMN,
@@ -15,23 +16,19 @@ from evenodds.families.base import (
     Distribution,
     Estimate,
     Family,
-    Floats,
-    Rows,
     Seed,
     brief,
     by_group,
     check_estimate,
-    count,
     generator,
     groups_last,
-    has,
-    read_exactly,
     tidy,
 )
 from evenodds.families.bernoulli import Bernoulli, Beta
 from evenodds.families.gaussian import Gaussian, NormalInverseGamma
+from evenodds.families.leaves import Floats, Rows, count, has, read_exactly
 from evenodds.labels import Fixed
-from evenodds.schema import Column, DataError
+from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
 

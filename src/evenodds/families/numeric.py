@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
+from evenodds.cells import DataError
 from evenodds.families import kernels
-from evenodds.families.base import Floats, Rows, axis_of, read_exactly
+from evenodds.families.leaves import Floats, Rows, axis_of, read_exactly
 from evenodds.labels import Fixed, Grid, Ints
-from evenodds.schema import Column, DataError
+from evenodds.schema import Column
 from evenodds.tally import Leaf, Numbers, Tally
 
 EXPONENTS, MANTISSAS = 4096, 128
@@ -56,15 +57,9 @@ def _count(
     """Per column the number of values (groups,), Σx and Σx² as double-doubles (2, 2, groups), and the histogram.
 
     A column is dealt out, a run of rows at a time, by group into rows of 32 of its values; 32 sums run side by side and
-    are added up at the end. Columns that lie in one row-major array are summed side by side as they lie.
+    are added up at the end.
     """
     g, k = rows.n_groups, len(columns)
-    together = block(columns) if not origins and k >= LANES // 2 else None
-    if together is not None:
-        n, sums = np.zeros((g, k), np.int64), np.zeros((g, 4, k))
-        kernels.sum_rows(together, rows.groups, n, sums)
-        both = _pairs(sums.transpose(2, 1, 0))
-        return list(n.T), [both[:, j] for j in range(k)], []
     n, sums = np.zeros((k, g, LANES), np.int64), np.zeros((k, g, 4, LANES))
     run = max(RUN, LANES * g)
     deals = [(start, *_deal(rows.groups[start : start + run], g)) for start in range(0, len(rows.groups), run)]
@@ -119,20 +114,6 @@ class _Bins:
         pages[:, exponents] = 0
         self.seen[:] = 0
         return _histogram(exponents, numbers)
-
-
-def block(columns: Sequence[Floats]) -> Floats | None:
-    """Columns that lie side by side in one row-major array, as that array; None if they do not."""
-    first = columns[0]
-    step = first.itemsize
-    if len(columns) < 2 or first.strides[0] != step * len(columns):
-        return None
-    address = first.__array_interface__["data"][0]
-    for j, column in enumerate(columns):
-        if column.strides != first.strides or column.__array_interface__["data"][0] != address + j * step:
-            return None
-    shape, strides = (len(first), len(columns)), (first.strides[0], step)
-    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
 
 
 def _weighted(x: Floats, rows: Rows, origin: float, histogram: bool) -> tuple[Numbers, Numbers, Leaf | None]:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from evenodds.cells import DataError
 from evenodds.families import numeric
 from evenodds.families.base import (
     COLUMN,
@@ -14,20 +15,18 @@ from evenodds.families.base import (
     Distribution,
     Estimate,
     Family,
-    Floats,
-    Rows,
     Seed,
     by_group,
     generator,
     groups_last,
     not_negative,
-    read,
     some,
     spread,
     tidy,
 )
+from evenodds.families.leaves import Floats, Rows, read
 from evenodds.labels import Fixed
-from evenodds.schema import Column, DataError
+from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
 

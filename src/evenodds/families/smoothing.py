@@ -19,7 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from evenodds.families.base import Family, Floats
+from evenodds.families.base import Family
+from evenodds.families.leaves import Floats
 from evenodds.schema import Column
 from evenodds.tally import Tally
 

@@ -12,14 +12,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from evenodds.cells import Coded, DataError, as_column, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.memory import Table, is_array, table
-from evenodds.data.sum import sum_table
-from evenodds.families.base import Floats, check_weights
+from evenodds.data.sum import sum_table, target_codes
+from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.explain import Explanation, explain
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
-from evenodds.models.naive_bayes import Model, Settings, target_codes
-from evenodds.schema import Coded, DataError, Schema, as_column, did_you_mean, target_kind
+from evenodds.models.naive_bayes import Model
+from evenodds.models.settings import Settings
+from evenodds.schema import Schema, did_you_mean
 from evenodds.show import Frame
 
 

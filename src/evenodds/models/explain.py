@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.cells import Coded, DataError
 from evenodds.data.memory import Table
 from evenodds.labels import canonical
-from evenodds.models.naive_bayes import Model, normalise
-from evenodds.schema import Coded, DataError
+from evenodds.models.naive_bayes import Model
+from evenodds.models.settings import normalise
 from evenodds.show import cell
 
 WIDTH = 24  # of the longest bar

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evenodds.cells import Coded, DataError
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.families import Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson
-from evenodds.families.base import Floats, Seed, generator
+from evenodds.families.base import Seed, generator
+from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
 from evenodds.models.naive_bayes import Model
-from evenodds.schema import Coded, DataError, did_you_mean
+from evenodds.schema import did_you_mean
 from evenodds.show import Frame
 
 LEVEL = 0.95

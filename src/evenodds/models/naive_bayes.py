@@ -10,63 +10,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from evenodds.cells import Coded, DataError, as_column
 from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
-from evenodds.data.sum import CLASSES, cells, sum_table
-from evenodds.families import Categorical, Dirichlet, Distribution, Estimate, Family
-from evenodds.families.base import Floats, check_weights, look_up
-from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
+from evenodds.data.sum import CLASSES, cells, sum_table, target_codes
+from evenodds.families import Categorical, Dirichlet, Distribution, Family
+from evenodds.families.base import look_up
+from evenodds.families.leaves import Floats, check_weights
+from evenodds.families.smoothing import WEAK, auto_smoothing
 from evenodds.labels import Fixed, Grid, Labels, canonical
-from evenodds.schema import Coded, Column, DataError, Raw, Schema, as_column, codes
+from evenodds.models.settings import Settings, normalise
+from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 
 BLOCK = 1 << 15  # rows scored at once: what the cache holds
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a tally is turned into probabilities; none of it needs another pass over the data.
-
-    estimate      "predictive", "mean", "map" or "mle" of each column's parameters
-    smoothing     how many pseudo-rows the prior is worth; "auto": each column chooses by leave-one-out
-    prior         "pooled": pseudo-rows of all classes together; "flat": `smoothing` pseudo-counts a value
-    class_prior   "estimated" from the rows, "uniform", probabilities by class, or a Dirichlet to smooth with
-    class_weight  a factor by class, or "balanced"
-    unseen        a value never seen in any class: "ignore" (no evidence), or "prior" (its smoothing mass)
-    """
-
-    estimate: Estimate = "predictive"
-    smoothing: float | Literal["auto"] = "auto"
-    prior: PriorKind = "pooled"
-    class_prior: Any = "estimated"
-    class_weight: Any = None
-    unseen: Literal["ignore", "prior"] = "ignore"
-
-    def __post_init__(self) -> None:
-        for name, allowed in (
-            ("estimate", ("predictive", "mean", "map", "mle")),
-            ("prior", ("pooled", "flat")),
-            ("unseen", ("ignore", "prior")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
-        number = isinstance(self.smoothing, (int, float, np.number)) and not isinstance(self.smoothing, bool)
-        if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
-            raise ValueError(f"smoothing={self.smoothing!r}: expected a number of pseudo-rows, 0 or more, or 'auto'")
-        prior, weight = self.class_prior, self.class_weight
-        if isinstance(prior, str) and prior not in ("estimated", "uniform"):
-            raise ValueError(f"class_prior={prior!r}: expected 'estimated', 'uniform', or probabilities by class")
-        if isinstance(weight, str) and weight != "balanced":
-            raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
-        if isinstance(weight, Mapping) and any(not 0 <= float(factor) < np.inf for factor in weight.values()):
-            raise ValueError(f"class_weight={weight!r}: expected factors of 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,41 +347,6 @@ class Model:
         safe = np.where(np.isfinite(top), top, 0.0)
         with np.errstate(divide="ignore"):
             return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
-
-
-def target_codes(y: Raw | Coded, rows: int) -> Coded:
-    """The classes of some rows: one for each, none missing."""
-    target = codes(y)
-    if len(target.codes) != rows:
-        raise DataError(
-            f"{len(target.codes)} target values for {rows} rows (inconsistent numbers of samples: "
-            f"[{rows}, {len(target.codes)}]): give a target value for each row"
-        )
-    if target.codes.min(initial=0) < 0:
-        row = int(np.argmax(target.codes < 0))
-        raise DataError(f"Input y contains NaN: the target is missing in row {row}; drop such rows")
-    return target
-
-
-def normalise(joint: Floats, log_prior: Floats) -> Floats:
-    """joint - logsumexp(joint) over the classes, (classes, rows), in place.
-
-    A row that is impossible in every class is left with the class prior.
-    """
-    top = joint.max(axis=0)
-    impossible = np.isneginf(top)
-    if impossible.any():
-        joint[:, impossible] = log_prior[:, None]
-        top[impossible] = log_prior.max()
-        warnings.warn(
-            f"{int(impossible.sum())} rows are impossible in every class (a probability of 0 was estimated): "
-            "they get the class prior; smoothing above 0 avoids this",
-            UserWarning,
-            stacklevel=2,
-        )
-    joint -= top
-    joint -= np.log(np.exp(joint).sum(axis=0))
-    return joint
 
 
 def _family(column: Column) -> type[Family]:

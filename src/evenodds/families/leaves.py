@@ -1,0 +1,105 @@
+"""Leaves: counting values per group, and reading a column's numbers back out of a tally."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds import double_double as dd
+from evenodds.cells import DataError
+from evenodds.families.kernels import count_codes
+from evenodds.labels import Fixed, Grid
+from evenodds.tally import Numbers, Tally
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which group each row belongs to, and how much it weighs."""
+
+    groups: NDArray[np.integer]
+    n_groups: int
+    weights: Floats | None = None
+    start: int = 0  # the number of the first row, for messages
+
+    @property
+    def whole(self) -> bool:
+        """Whether all weights are integers, so that counts stay integers."""
+        return self.weights is None or bool(np.all(self.weights == np.floor(self.weights)))
+
+
+def check_weights(weights: Any, n: int) -> Floats | None:
+    """Weights as doubles: one per row, finite, none negative."""
+    if weights is None:
+        return None
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim == 0:
+        w = np.full(n, w)
+    if w.shape != (n,):
+        raise DataError(f"{len(w)} weights for {n} rows: expected one weight per row")
+    bad = np.flatnonzero(~(w >= 0) | np.isinf(w))
+    if len(bad):
+        raise DataError(f"the weight of row {bad[0]} is {w[bad[0]]:g}: weights must be finite and not negative")
+    return w
+
+
+def read(tally: Tally, leaf: str) -> Numbers:
+    """The numbers of a leaf in the tally of one column, as doubles (axis, groups); plain (axis,) without groups."""
+    numbers = tally[_find(tally, leaf)].astype(np.float64)
+    return numbers[..., 0] if plain(tally) else numbers
+
+
+def read_exactly(tally: Tally, leaf: str) -> Floats:
+    """The same as double-doubles, with their leading axis of 2."""
+    numbers = tally.leaf(_find(tally, leaf)).numbers
+    numbers = dd.of(numbers) if numbers.dtype.kind == "i" else numbers
+    return numbers[..., 0] if plain(tally) else numbers
+
+
+def has(tally: Tally, leaf: str) -> bool:
+    """Whether the tally of one column has such a leaf."""
+    return any(name[1] == leaf for name in tally.layout.specs)
+
+
+def axis_of(tally: Tally, leaf: str) -> Grid:
+    """The axis of a leaf in the tally of one column."""
+    return tally.layout.specs[_find(tally, leaf)].axis
+
+
+def _find(tally: Tally, leaf: str) -> tuple[str, str]:
+    found = [name for name in tally.layout.specs if name[1] == leaf]
+    if len(found) != 1:
+        raise ValueError(f"expected the tally of one column with {leaf!r}, got {tally!r}")
+    return found[0]
+
+
+def plain(tally: Tally) -> bool:
+    """Whether the tally is of one variable without groups."""
+    return isinstance(tally.groups, Fixed) and len(tally.groups) == 1
+
+
+def count(where: NDArray[np.integer], values: int, rows: Rows) -> Numbers:
+    """How often each value occurs in each group: (values, groups); codes below 0 are left out.
+
+    Weights are summed in two parts, a coarse one whose sums are exact and a fine remainder, so that the result is a
+    double-double; where all weights are integers it is an integer.
+    """
+    weights, shape = rows.weights, (values, rows.n_groups)
+    if weights is None:
+        tables = np.zeros((8, (values + 1) * rows.n_groups), np.int64)
+        count_codes(where, rows.groups, rows.n_groups, tables)
+        return tables.sum(axis=0).reshape(values + 1, rows.n_groups)[1:]
+    known = where >= 0
+    at = where[known] * np.int64(rows.n_groups) + rows.groups[known]
+    weights, size = weights[known], values * rows.n_groups
+    unit = 2.0 ** (np.ceil(np.log2(max(weights.max(initial=0.0), 1e-300))) + np.ceil(np.log2(len(at) + 2)) - 52)
+    coarse = np.round(weights / unit) * unit
+    high = np.bincount(at, coarse, size).reshape(shape)
+    if rows.whole and high.max(initial=0.0) < 2.0**52:
+        return np.round(high + np.bincount(at, weights - coarse, size).reshape(shape)).astype(np.int64)
+    low = np.bincount(at, weights - coarse, size).reshape(shape)
+    return dd.add(dd.of(high), dd.of(low))

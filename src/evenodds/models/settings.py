@@ -1,0 +1,74 @@
+"""How a tally is turned into probabilities: settings that need no pass over the data."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenodds.families import Estimate
+from evenodds.families.leaves import Floats
+from evenodds.families.smoothing import PriorKind
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a tally is turned into probabilities; none of it needs another pass over the data.
+
+    estimate      "predictive", "mean", "map" or "mle" of each column's parameters
+    smoothing     how many pseudo-rows the prior is worth; "auto": each column chooses by leave-one-out
+    prior         "pooled": pseudo-rows of all classes together; "flat": `smoothing` pseudo-counts a value
+    class_prior   "estimated" from the rows, "uniform", probabilities by class, or a Dirichlet to smooth with
+    class_weight  a factor by class, or "balanced"
+    unseen        a value never seen in any class: "ignore" (no evidence), or "prior" (its smoothing mass)
+    """
+
+    estimate: Estimate = "predictive"
+    smoothing: float | Literal["auto"] = "auto"
+    prior: PriorKind = "pooled"
+    class_prior: Any = "estimated"
+    class_weight: Any = None
+    unseen: Literal["ignore", "prior"] = "ignore"
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("estimate", ("predictive", "mean", "map", "mle")),
+            ("prior", ("pooled", "flat")),
+            ("unseen", ("ignore", "prior")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
+        number = isinstance(self.smoothing, (int, float, np.number)) and not isinstance(self.smoothing, bool)
+        if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
+            raise ValueError(f"smoothing={self.smoothing!r}: expected a number of pseudo-rows, 0 or more, or 'auto'")
+        prior, weight = self.class_prior, self.class_weight
+        if isinstance(prior, str) and prior not in ("estimated", "uniform"):
+            raise ValueError(f"class_prior={prior!r}: expected 'estimated', 'uniform', or probabilities by class")
+        if isinstance(weight, str) and weight != "balanced":
+            raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
+        if isinstance(weight, Mapping) and any(not 0 <= float(factor) < np.inf for factor in weight.values()):
+            raise ValueError(f"class_weight={weight!r}: expected factors of 0 or more")
+
+
+def normalise(joint: Floats, log_prior: Floats) -> Floats:
+    """joint - logsumexp(joint) over the classes, (classes, rows), in place.
+
+    A row that is impossible in every class is left with the class prior.
+    """
+    top = joint.max(axis=0)
+    impossible = np.isneginf(top)
+    if impossible.any():
+        joint[:, impossible] = log_prior[:, None]
+        top[impossible] = log_prior.max()
+        warnings.warn(
+            f"{int(impossible.sum())} rows are impossible in every class (a probability of 0 was estimated): "
+            "they get the class prior; smoothing above 0 avoids this",
+            UserWarning,
+            stacklevel=2,
+        )
+    joint -= top
+    joint -= np.log(np.exp(joint).sum(axis=0))
+    return joint
