@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test check bench docs lock clean
 
 demo: .venv/ready
 	$(BIN)/evenodds demo
@@ -20,6 +20,10 @@ check: .venv/ready
 bench: .venv/ready
 	$(BIN)/pip install -q -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks.run
+
+# The documentation is plain Markdown in README.md and docs/; this runs every example in it.
+docs: .venv/ready
+	$(BIN)/python -m pytest README.md docs tests/test_docs_console.py
 
 # The lock pins every package by hash; pip checks them. Remake it after changing pyproject.toml.
 lock: .venv/ready

@@ -271,24 +271,12 @@ class Tally:
 
     def to_bytes(self) -> bytes:
         """One safe run of bytes: arrays and a small JSON header (safetensors layout)."""
-        from safetensors.numpy import save
-
-        arrays, header = self.arrays()
-        return bytes(save(arrays, {"evenodds": json.dumps(header, sort_keys=True)}))
+        return pack(*self.arrays())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
         """The tally that `to_bytes` wrote."""
-        from safetensors import SafetensorError
-        from safetensors.numpy import load
-
-        try:
-            arrays = load(data)
-            size = int.from_bytes(data[:8], "little")
-            header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["evenodds"])
-        except (SafetensorError, KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ValueError(f"not a tally: {error}") from None
-        return cls.from_arrays(arrays, header)
+        return cls.from_arrays(*unpack(data))
 
     def arrays(self) -> tuple[dict[str, Numbers], dict[str, Any]]:
         """The arrays of the tally by name, and the header that says what they are."""
@@ -319,6 +307,28 @@ class Tally:
         if counts.dtype != (np.int64 if counts.ndim == 1 else np.float64) or sums.dtype != np.float64:
             raise ValueError("not a tally: its numbers are of the wrong type")
         return cls(layout, counts, sums)
+
+
+def pack(arrays: Mapping[str, Numbers], header: Mapping[str, Any]) -> bytes:
+    """Arrays and a header in one run of bytes (safetensors layout): nothing in it is code."""
+    from safetensors.numpy import save
+
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return bytes(save(whole, {"evenodds": json.dumps(header, sort_keys=True)}))
+
+
+def unpack(data: bytes) -> tuple[dict[str, Numbers], dict[str, Any]]:
+    """The arrays and the header that `pack` was given."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        arrays = load(data)
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["evenodds"])
+    except (SafetensorError, KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"not a tally: {error}") from None
+    return arrays, header
 
 
 def _axis(kind: str, name: str, arrays: Mapping[str, Numbers]) -> Grid:

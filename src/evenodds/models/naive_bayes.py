@@ -20,7 +20,7 @@ from evenodds.cells import Coded, DataError, as_column
 from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, cells, sum_table, target_codes
-from evenodds.families import Categorical, Dirichlet, Distribution, Family
+from evenodds.families import Categorical, Dirichlet, Distribution, Family, Gaussian, LogGaussian
 from evenodds.families.base import look_up
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.smoothing import WEAK, auto_smoothing
@@ -96,6 +96,19 @@ class Model:
         rows = as_table(x)
         target = target_codes(as_column(y), rows.rows)
         return sum_table(rows, self.schema, target, check_weights(weights, rows.rows), threads)
+
+    def to_bytes(self) -> bytes:
+        """The model as one safe run of bytes: arrays and a header, no code."""
+        from evenodds.models.store import to_bytes
+
+        return to_bytes(self)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Model:
+        """The model that `to_bytes` wrote; it goes on learning, adding and forgetting."""
+        from evenodds.models.store import from_bytes
+
+        return from_bytes(data)
 
     def set(self, **settings: Any) -> Model:
         """The same tally under other settings; no pass over the data."""
@@ -249,7 +262,18 @@ class Model:
                     found[name] = family.estimate(tally, self.settings.estimate, self.column_prior(name), column)
             except ValueError as error:
                 raise DataError(f"column {name!r}: {error}") from None
+            self._check_spread(name, found[name])
         return found
+
+    def _check_spread(self, name: str, distribution: Distribution) -> None:
+        """Refuse a density that is endless in one class because all its values there are the same."""
+        curve = distribution.log if isinstance(distribution, LogGaussian) else distribution
+        if isinstance(curve, Gaussian) and not np.all(curve.variance > 0):
+            where = self.classes[int(np.argmin(curve.variance))]
+            raise DataError(
+                f"column {name!r}: all values of class {str(where)!r} are the same, so its Gaussian has no width; "
+                "use prior='pooled' (and no 'mle'), or Column(Gaussian, variance='pooled')"
+            )
 
     # -- what it says of rows ----------------------------------------------------------------------------------------
 
