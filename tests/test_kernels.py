@@ -199,6 +199,19 @@ def test_side_by_side_one_by_one_and_by_unit_weights_the_tally_is_the_same(group
     assert_same(whole, tally(list(one_by_one.T), groups, np.ones(ROWS)), terms(x))
 
 
+def test_more_groups_than_there_is_room_for_are_counted_some_at_a_time(monkeypatch):
+    rng = np.random.default_rng(10)
+    x, groups = list(rng.normal(size=(2, 700))), rng.integers(0, 9, 700).astype(np.int32)
+
+    def count():
+        leaves = numeric.leaves(x, Rows(groups, 9), {"a": Column(), "b": Column()}, histogram=True)
+        return Tally.of(Fixed(9), leaves).to_bytes()
+
+    at_once = count()
+    monkeypatch.setattr(numeric, "MANY_GROUPS", 4)
+    assert count() == at_once
+
+
 def test_the_moments_are_the_exact_fractions(block, groups):
     whole = tally(list(np.asfortranarray(block).T), groups)
     for j in range(COLUMNS):

@@ -20,13 +20,14 @@ from evenodds import double_double as dd
 from evenodds.cells import DataError
 from evenodds.families import kernels
 from evenodds.families.leaves import Floats, Rows, axis_of, read_exactly
-from evenodds.labels import Fixed, Grid, Ints
+from evenodds.labels import Fixed, Grid, Ints, union
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Numbers, Tally
 
 EXPONENTS, MANTISSAS = 4096, 128
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
+MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
 RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
 
 
@@ -60,6 +61,8 @@ def _count(
     are added up at the end.
     """
     g, k = rows.n_groups, len(columns)
+    if g > MANY_GROUPS:
+        return _count_by_groups(columns, rows, origins)
     n, sums = np.zeros((k, g, LANES), np.int64), np.zeros((k, g, 4, LANES))
     run = max(RUN, LANES * g)
     deals = [(start, *_deal(rows.groups[start : start + run], g)) for start in range(0, len(rows.groups), run)]
@@ -80,6 +83,32 @@ def _count(
     while both.shape[1] > 1:
         both = dd.add(both[:, ::2], both[:, 1::2])
     return list(n.sum(axis=2)), [both[:, 0, j] for j in range(k)], histograms
+
+
+def _count_by_groups(
+    columns: Sequence[Floats], rows: Rows, origins: Sequence[float]
+) -> tuple[list[Numbers], list[Numbers], list[Leaf]]:
+    """The same for so many groups that there is no room to count them all at once: some of them at a time."""
+    parts = []
+    for first in range(0, rows.n_groups, MANY_GROUPS):
+        mine = (rows.groups >= first) & (rows.groups < first + MANY_GROUPS)
+        some = Rows(rows.groups[mine] - first, min(MANY_GROUPS, rows.n_groups - first))
+        parts.append(_count([x[mine] for x in columns], some, origins))
+    counts = [np.concatenate(many, axis=-1) for many in zip(*(part[0] for part in parts))]
+    sums = [np.concatenate(many, axis=-1) for many in zip(*(part[1] for part in parts))]
+    return counts, sums, [_side_by_side(many) for many in zip(*(part[2] for part in parts))]
+
+
+def _side_by_side(leaves: Sequence[Leaf]) -> Leaf:
+    """Histograms of different groups as one."""
+    axis = union([leaf.axis for leaf in leaves])
+    numbers = np.zeros((len(axis), sum(leaf.numbers.shape[-1] for leaf in leaves)), np.int64)
+    at = 0
+    for leaf in leaves:
+        wide = leaf.numbers.shape[-1]
+        numbers[axis.find(leaf.axis.keys), at : at + wide] = leaf.numbers
+        at += wide
+    return Leaf(axis, numbers)
 
 
 def _pairs(sums: Floats) -> Floats:
