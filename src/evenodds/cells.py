@@ -223,15 +223,15 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
     """Integers of a small range need no dictionary, and from zero on no copy: the value is the code."""
     if raw.dtype.kind not in "biu" or not len(raw):
         return None
-    low, high = int(raw.min()), int(raw.max())
-    if high - low >= 1 << 16:
-        return None
     local = raw.view(np.uint8) if raw.dtype.kind == "b" else raw
-    if low < 0 or high >= 64:
+    if 0 <= (every := int(np.bitwise_or.reduce(local))) < 64:  # the bits of all values: none is negative, none above
+        low, present = 0, np.ones(every + 1, bool)
+    else:
+        low, high = int(raw.min()), int(raw.max())
+        if high - low >= 1 << 16:
+            return None
         local = (local - local.dtype.type(low)).astype(np.int32)
         present = np.bincount(local, minlength=high - low + 1) > 0
-    else:
-        low, present = 0, np.arange(high + 1) >= low
     values: list[Any] = [low + int(i) for i in np.flatnonzero(present)]
     if raw.dtype.kind == "b":
         values = [bool(value) for value in values]

@@ -36,7 +36,7 @@ def sum_table(
     def work(start: int) -> Tally:
         stop = min(start + size, table.rows)
         part = None if weights is None else weights[start:stop]
-        rows = Rows(place[target.codes[start:stop]], len(target.labels), part, start)
+        rows = Rows(place.take(target.codes[start:stop], mode="clip"), len(target.labels), part, start)
         return _sum_shard(table.slice(start, stop), schema, target.labels, rows)
 
     tally = Tally.total(in_order(work, starts, threads))
