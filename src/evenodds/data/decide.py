@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -26,6 +27,7 @@ LEFT_OUT = {
     "empty": "has no values in the first rows: left out",
     "nested": "holds lists or structures: left out",
 }
+PLAIN = Column()
 FEW_BINS = 16  # histogram bins, below which a column far from zero needs an origin
 
 
@@ -35,7 +37,7 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
     told = _told(sample, columns)
     decided: dict[str, Column] = {}
     for name, raw in sample.columns.items():
-        column = told.get(name, Column())
+        column = told.get(name, PLAIN)
         if column.role == "ignore":
             decided[name] = column
         elif column.parts:
@@ -50,13 +52,20 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
                 warnings.warn(f"column {name!r} {LEFT_OUT[what]}", SchemaWarning, stacklevel=2)
                 decided[name] = dataclasses.replace(column, role="ignore")
             else:
-                decided[name] = dataclasses.replace(column, family=DEFAULTS[what])
+                plain = of_family(DEFAULTS[what])
+                decided[name] = plain if column == PLAIN else dataclasses.replace(column, family=plain.family)
         final = decided[name]
         if final.family is Binned and sample.named:
             _check_origin(name, final, raw)
     if all(column.role == "ignore" for column in decided.values()):
         raise DataError("no column is left to learn from: give one a family, as in columns={'name': Categorical}")
     return decided
+
+
+@functools.cache
+def of_family(family: type[Family]) -> Column:
+    """The column that a bare family stands for: one object, so that comparing two schemas is quick."""
+    return Column(family)
 
 
 def _told(table: Table, columns: Any) -> dict[str, Column]:
@@ -78,7 +87,7 @@ def _column(name: str, what: Any) -> Column:
             return dataclasses.replace(what, parts=tuple(what.parts))
         return what
     if isinstance(what, type) and issubclass(what, Family):
-        return Column(what)
+        return of_family(what)
     raise DataError(f"column {name!r}: expected a family such as Gaussian, or a Column, got {what!r}")
 
 
