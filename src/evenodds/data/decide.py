@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from evenodds.cells import DataError, kind, numbers
 from evenodds.data.memory import Table
-from evenodds.families import Bernoulli, Binned, Categorical, Family
+from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family
 from evenodds.families.leaves import Rows
 from evenodds.families.numeric import histogram
 from evenodds.labels import Fixed
@@ -28,6 +27,7 @@ LEFT_OUT = {
     "nested": "holds lists or structures: left out",
 }
 PLAIN = Column()
+COLUMNS: dict[str, Column] = {}
 FEW_BINS = 16  # histogram bins, below which a column far from zero needs an origin
 
 
@@ -62,10 +62,9 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
     return decided
 
 
-@functools.cache
 def of_family(family: type[Family]) -> Column:
     """The column that a bare family stands for: one object, so that comparing two schemas is quick."""
-    return Column(family)
+    return COLUMNS.setdefault(family.name, Column(family)) if family in FAMILIES.values() else Column(family)
 
 
 def _told(table: Table, columns: Any) -> dict[str, Column]:
