@@ -10,7 +10,7 @@ import pytest
 
 from evenodds import kernel, label_kernels
 from evenodds.families import Binned, Gaussian, StudentT, kernels, numeric
-from evenodds.families.leaves import Rows
+from evenodds.families.leaves import Rows, count, count_many
 from evenodds.kernel import product_error
 from evenodds.labels import Fixed, Labels
 from evenodds.schema import Column
@@ -77,6 +77,20 @@ def test_count_codes_is_its_python_and_counts(groups, dtype):
     kernels.count_codes(codes, groups, GROUPS, tables)
     expected = [[np.sum((codes == code) & (groups == g)) for g in range(GROUPS)] for code in range(-1, 7)]
     assert tables.sum(axis=0).reshape(8, GROUPS).tolist() == expected
+
+
+def test_count_pairs_is_its_python(groups):
+    a, b = (np.random.default_rng(seed).integers(-1, 5, ROWS).astype(np.int8) for seed in (4, 5))
+    assert_same_bits(*both(kernels.count_pairs, a, b, groups, 6, GROUPS, np.zeros((8, 36 * GROUPS), np.int64)))
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows", "weighted"])
+def test_columns_counted_together_are_columns_counted_alone(groups, weights, weighted):
+    rng = np.random.default_rng(11)
+    columns = [(rng.integers(-1, n, ROWS), n) for n in (3, 5, 400, 2, 1, 7, 4)]
+    rows = Rows(groups, GROUPS, weights if weighted else None)
+    for together, (codes, values) in zip(count_many(columns, rows), columns, strict=True):
+        np.testing.assert_array_equal(together, count(codes, values, rows))
 
 
 def test_places_and_deal_put_every_value_in_its_groups_rows(block, groups):

@@ -45,16 +45,11 @@ def sum_table(
 
 def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tally:
     leaves = {CLASSES: Leaf(Fixed(1), count(np.zeros(table.rows, np.int8), 1, rows))}
-    numeric: dict[type[Any], dict[str, Floats]] = {}
+    together: dict[type[Any], dict[str, Any]] = {}
     for name, column in schema.features.items():
-        family = column.family
-        assert family is not None
-        read = cells(table, name, column)
-        if family.cells == "numbers":
-            numeric.setdefault(family, {})[name] = read
-        else:
-            leaves |= family.leaves(read, rows, {name: column})
-    for family, columns in numeric.items():
+        assert column.family is not None
+        together.setdefault(column.family, {})[name] = cells(table, name, column)
+    for family, columns in together.items():
         leaves |= family.leaves(list(columns.values()), rows, {name: schema.features[name] for name in columns})
     return Tally.of(labels, leaves)
 

@@ -187,7 +187,7 @@ class Family(Distribution):
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
-        """The leaves of some columns: a list of their numbers, or one Coded column."""
+        """The leaves of some columns, given as a list of their numbers, or of their codes."""
         raise NotImplementedError
 
     @classmethod
@@ -234,7 +234,7 @@ class Family(Distribution):
             coded = codes(as_column(groups))
             axis, where = coded.labels, coded.place[coded.codes]
         rows = Rows(where, len(axis), check_weights(weights, n))
-        cells: Any = [numbers(raw, X)] if cls.cells == "numbers" else codes(raw)
+        cells: Any = [numbers(raw, X) if cls.cells == "numbers" else codes(raw)]
         tally = Tally.of(axis, cls.leaves(cells, rows, {X: COLUMN}))
         return tally if weights is None else tally.trimmed()
 

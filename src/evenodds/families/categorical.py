@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenodds.cells import as_column, codes
+from evenodds.cells import Coded, as_column, codes
 from evenodds.families.base import (
     COLUMN,
     Conjugate,
@@ -22,7 +22,7 @@ from evenodds.families.base import (
     some,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, axis_of, count, read
+from evenodds.families.leaves import Floats, Rows, axis_of, count_many, read
 from evenodds.labels import Grid, Labels, canonical
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -144,9 +144,13 @@ class Categorical(Family):
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
         """Leaf "labels": how often each value occurs; values that do not are no labels."""
-        (name,) = columns
-        local = count(cells.codes, len(cells.place), rows)
-        numbers = np.zeros((*local.shape[:-2], len(cells.labels), rows.n_groups), local.dtype)
+        tables = count_many([(column.codes, len(column.place)) for column in cells], rows)
+        return {(name, "labels"): cls._leaf(column, table) for name, column, table in zip(columns, cells, tables)}
+
+    @staticmethod
+    def _leaf(cells: Coded, local: Any) -> Leaf:
+        """Counts of local codes as counts of labels."""
+        numbers = np.zeros((*local.shape[:-2], len(cells.labels), local.shape[-1]), local.dtype)
         real = cells.place >= 0
         if np.count_nonzero(real) == len(cells.labels):  # one code a label
             numbers[..., cells.place[real], :] = local[..., real, :]
@@ -154,8 +158,8 @@ class Categorical(Family):
             np.add.at(np.moveaxis(numbers, -2, 0), cells.place[real], np.moveaxis(local[..., real, :], -2, 0))
         kept = numbers.any(axis=-1) if numbers.ndim == 2 else numbers.any(axis=(0, -1))
         if kept.all():
-            return {(name, "labels"): Leaf(cells.labels, numbers)}
-        return {(name, "labels"): Leaf(cells.labels.take(np.flatnonzero(kept)), numbers[..., kept, :])}
+            return Leaf(cells.labels, numbers)
+        return Leaf(cells.labels.take(np.flatnonzero(kept)), numbers[..., kept, :])
 
     @classmethod
     def flat_prior(cls, strength: float = 1.0) -> Dirichlet:

@@ -58,6 +58,19 @@ def count_codes(codes: Any, groups: Any, n_groups: int, tables: Any) -> None:
 
 
 @kernel
+def count_pairs(a: Any, b: Any, groups: Any, n_b: int, n_groups: int, tables: Any) -> None:
+    """tables[lane, ((a + 1) · n_b + b + 1) · n_groups + group] += 1: two columns at once, to be told apart later."""
+    whole = len(a) - len(a) % 8
+    for start in range(0, whole, 8):
+        for lane in range(8):
+            i = start + lane
+            cell = ((np.int64(a[i]) + 1) * n_b + np.int64(b[i]) + 1) * n_groups + groups[i]
+            tables[lane, np.uint64(cell)] += 1
+    for i in range(whole, len(a)):
+        tables[0, np.uint64(((np.int64(a[i]) + 1) * n_b + np.int64(b[i]) + 1) * n_groups + groups[i])] += 1
+
+
+@kernel
 def places(groups: Any, free: Any, place: Any) -> None:
     """place[i] = the next free place of row i's group."""
     for i in range(len(groups)):

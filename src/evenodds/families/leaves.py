@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from evenodds import double_double as dd
 from evenodds.cells import DataError
-from evenodds.families.kernels import count_codes
+from evenodds.families.kernels import count_codes, count_pairs
 from evenodds.labels import Fixed, Grid
 from evenodds.tally import Numbers, Tally
 
 Floats = NDArray[np.float64]
+PAIR = 512  # cells of a table of two columns: eight such tables stay in the nearest cache
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,26 @@ def _find(tally: Tally, leaf: str) -> tuple[str, str]:
 def plain(tally: Tally) -> bool:
     """Whether the tally is of one variable without groups."""
     return isinstance(tally.groups, Fixed) and len(tally.groups) == 1
+
+
+def count_many(columns: Sequence[tuple[NDArray[np.integer], int]], rows: Rows) -> Iterator[Numbers]:
+    """`count` of several columns, given as codes and their number of values.
+
+    Two columns of few values are counted together, in a table of both, and told apart by its margins: half the work.
+    """
+    left = list(columns)
+    while left:
+        (a, n_a), *left = left
+        cells = (n_a + 1) * (left[0][1] + 1) * rows.n_groups if left else 0
+        if rows.weights is not None or not 0 < cells <= PAIR:
+            yield count(a, n_a, rows)
+            continue
+        (b, n_b), *left = left
+        tables = np.zeros((8, cells), np.int64)
+        count_pairs(a, b, rows.groups, n_b + 1, rows.n_groups, tables)
+        both = tables.sum(axis=0).reshape(n_a + 1, n_b + 1, rows.n_groups)
+        yield both.sum(axis=1)[1:]
+        yield both.sum(axis=0)[1:]
 
 
 def count(where: NDArray[np.integer], values: int, rows: Rows) -> Numbers:
