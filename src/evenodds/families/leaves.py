@@ -16,7 +16,7 @@ from evenodds.labels import Fixed, Grid
 from evenodds.tally import Numbers, Tally
 
 Floats = NDArray[np.float64]
-PAIR = 512  # cells of a table of two columns: eight such tables stay in the nearest cache
+PAIR = 2048  # cells of a table of two columns: eight such tables stay in the cache
 
 
 @dataclass(frozen=True)
