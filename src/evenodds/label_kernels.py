@@ -30,38 +30,27 @@ def hash_blob(blob: Any, ends: Any) -> Any:
 
 
 @kernel
-def encode(blob: Any, ends: Any, known: Any, codes: Any, slots: Any, keys: Any, first: Any) -> int:
-    """codes[t] = the number of the t-th text among the distinct ones, in order of appearance; -1 where it is null.
+def encode(keys: Any, known: Any, codes: Any, slots: Any, distinct: Any, first: Any) -> int:
+    """codes[t] = the number of the t-th key among the distinct ones, in order of appearance; -1 where it is null.
 
-    `slots` is a table of such numbers, -1 where free, found by the key's first bits; `keys` and `first` are the keys
-    and first rows of the distinct texts. Returns how many there are, or -1 where the table is half full. Texts are
-    told apart by their keys alone.
+    `slots` is a table of such numbers, -1 where free, found by the key's last bits; `distinct` and `first` are the
+    distinct keys and their first rows. Returns how many there are, or -1 where the table is half full.
     """
-    distinct = 0
-    mask = np.uint64(len(slots) - 1)
-    for t in range(len(codes)):
+    n = 0
+    mask, one = np.uint64(len(slots) - 1), np.uint64(1)
+    for t in range(len(keys)):
         if len(known) > 0 and not known[t]:
             codes[t] = -1
             continue
-        h = np.uint64(0)
-        start, stop = ends[t], ends[t + 1]
-        for i in range(start, stop, 8):
-            h = (h ^ eight_bytes(blob, i, stop)) * STEP
-            h ^= h >> HALF
-        h ^= np.uint64(stop - start)
-        h = h * MIX
-        h ^= h >> HALF
-        h = h * MIX
-        h ^= h >> HALF
-        at = h & mask
-        while slots[at] >= 0 and keys[slots[at]] != h:
-            at = (at + np.uint64(1)) & mask
+        at = keys[t] & mask
+        while slots[at] >= 0 and distinct[slots[at]] != keys[t]:
+            at = (at + one) & mask
         if slots[at] < 0:
-            if 2 * distinct >= len(slots):
+            if 2 * n >= len(slots):
                 return -1
-            slots[at] = distinct
-            keys[distinct] = h
-            first[distinct] = t
-            distinct += 1
+            slots[at] = n
+            distinct[n] = keys[t]
+            first[n] = t
+            n += 1
         codes[t] = slots[at]
-    return distinct
+    return n

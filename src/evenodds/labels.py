@@ -175,10 +175,10 @@ class Labels(Grid):
         cls, blob: Bytes, ends: NDArray[Any], known: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int32], Labels, Ints]:
         """Texts blob[ends[i]:ends[i+1]] as codes (-1 where not known), their labels, and each code's place there."""
-        codes, size = np.empty(len(ends) - 1, np.int32), 1 << 10
+        every, codes, size = hash_blob(blob, ends), np.empty(len(ends) - 1, np.int32), 1 << 10
         while True:
             slots, keys, first = np.full(size, -1, np.int32), np.empty(size, np.uint64), np.empty(size, np.int64)
-            distinct = encode(blob, ends, known, codes, slots, keys, first)
+            distinct = encode(every, known, codes, slots, keys, first)
             if distinct >= 0:
                 break
             size *= 8
