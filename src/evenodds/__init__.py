@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenodds.cells import DataError
+    from evenodds.errors import DataError
     from evenodds.families import (
         Bernoulli,
         Beta,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from evenodds.models.bayes_rule import update
     from evenodds.models.classifier import NaiveBayes
     from evenodds.models.naive_bayes import Model
+    from evenodds.models.store import load
     from evenodds.schema import Column, Schema, SchemaWarning
     from evenodds.tally import Tally
 
@@ -42,8 +43,9 @@ _HOME = {
     ),
     "evenodds.models.classifier": "NaiveBayes",
     "evenodds.models.naive_bayes": "Model",
+    "evenodds.models.store": "load",
     "evenodds.models.bayes_rule": "update",
-    "evenodds.cells": "DataError",
+    "evenodds.errors": "DataError",
     "evenodds.schema": "Column Schema SchemaWarning",
     "evenodds.tally": "Tally",
 }
@@ -70,6 +72,7 @@ __all__ = [
     "SchemaWarning",
     "StudentT",
     "Tally",
+    "load",
     "update",
     "weigh",
 ]

@@ -16,21 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from evenodds import texts
+from evenodds.errors import DataError
 from evenodds.labels import Ints, Labels, canonical
+from evenodds.texts import FALSE, TRUE, Texts
 
 MANY = 100  # values that must all differ before a column is taken for an identifier
 
 Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarrow has no types)
 Kind = Literal["number", "flag", "category", "date", "id", "text", "empty", "nested"]
 
-TRUE = ("true", "yes", "y", "t")
-FALSE = ("false", "no", "n", "f")
 _NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
-class DataError(ValueError):
-    """The data cannot be used as they are; the message says which column or row, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +120,20 @@ def _text_kind(values: Any) -> Kind:
     return "category"
 
 
+def as_dates(written: list[str]) -> Any:
+    """Texts as times, null where one is no ISO 8601 date.
+
+    >>> as_dates(["2024-02-29", "2023-02-29", "soon"]).to_pylist()
+    [datetime.datetime(2024, 2, 29, 0, 0), None, None]
+    """
+    every = pa.array(written, pa.string())
+    whole = _as_dates(every) if written else None
+    if whole is not None:
+        return whole
+    one_by_one = [_as_dates(every.slice(i, 1)) for i in range(len(written))]
+    return pa.array([None if one is None else one[0].as_py() for one in one_by_one], pa.timestamp("us"))
+
+
 def _as_dates(values: Any) -> Any | None:
     """Texts as times where all of them are ISO 8601 dates, otherwise None."""
     if not pc.all(pc.match_substring_regex(values, r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")).as_py():
@@ -136,7 +147,7 @@ def _as_dates(values: Any) -> Any | None:
 def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
     """Cells as doubles, NaN where there is none. Text is read as a number, or as a yes or no."""
     if isinstance(raw, Coded):
-        values = np.array([*(_number(text, name) for text in raw.labels.texts()), np.nan])
+        values = np.append(_numbers(Texts.of(raw.labels.texts()), name), np.nan)
         read: NDArray[np.float64] = values[np.append(raw.place, -1)[raw.codes]]
         return read
     if isinstance(raw, np.ndarray):
@@ -149,7 +160,7 @@ def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
     if t.is_dictionary(raw.type):
         return numbers(codes(raw), name)
     if is_text(type_):
-        return numbers(codes(raw), name)
+        return _numbers(Texts.of_arrow(raw), name)
     if t.is_boolean(type_):
         raw = raw.cast(pa.uint8())
     elif t.is_decimal(type_):
@@ -164,16 +175,11 @@ def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
     return cells.astype(np.float64, copy=False)
 
 
-def _number(text: str | None, name: str) -> float:
-    word = "" if text is None else text.strip().lower()
-    if word in TRUE:
-        return 1.0
-    if word in FALSE:
-        return 0.0
-    try:
-        return float(word) if word else np.nan
-    except ValueError:
-        raise DataError(f"column {name!r} holds {text!r}, expected a number; is it a Categorical column?") from None
+def _numbers(cells: Texts, name: str) -> NDArray[np.float64]:
+    values, bad = texts.numbers(cells)
+    if len(bad):
+        raise DataError(f"column {name!r} holds {cells.text(bad[0])!r}, expected a number; is it a Categorical column?")
+    return values
 
 
 def codes(raw: Raw | Coded) -> Coded:

@@ -12,12 +12,17 @@ STEP, MIX, HALF = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93), 
 
 
 @kernel
-def hash_blob(blob: Any, ends: Any) -> Any:
-    """The keys of the texts blob[ends[i]:ends[i+1]]."""
-    keys = np.empty(len(ends) - 1, np.uint64)
+def hash_blob(blob: Any, ends: Any, starts: Any = None) -> Any:
+    """The keys of the texts blob[starts[i]:ends[i]]; without starts, of the texts blob[ends[i]:ends[i+1]].
+
+    So texts are hashed where they lie, end to end or cut out of something else; one that ends before it starts is as
+    good as empty.
+    """
+    keys = np.empty(len(ends) - 1 if starts is None else len(ends), np.uint64)
     for t in range(len(keys)):
         h = np.uint64(0)
-        start, stop = ends[t], ends[t + 1]
+        start = ends[t] if starts is None else starts[t]
+        stop = ends[t + 1] if starts is None else max(ends[t], start)
         for i in range(start, stop, 8):
             h = (h ^ eight_bytes(blob, i, stop)) * STEP
             h ^= h >> HALF
@@ -54,3 +59,13 @@ def encode(keys: Any, known: Any, codes: Any, slots: Any, distinct: Any, first: 
             n += 1
         codes[t] = slots[at]
     return n
+
+
+@kernel
+def pack(blob: Any, starts: Any, stops: Any, out: Any) -> None:
+    """The texts blob[starts[i]:stops[i]] end to end."""
+    n = 0
+    for t in range(len(starts)):
+        for i in range(starts[t], stops[t]):
+            out[n] = blob[i]
+            n += 1

@@ -172,10 +172,14 @@ class Labels(Grid):
 
     @classmethod
     def encode(
-        cls, blob: Bytes, ends: NDArray[Any], known: NDArray[np.bool_]
+        cls, blob: Bytes, ends: NDArray[Any], known: NDArray[np.bool_], starts: NDArray[Any] | None = None
     ) -> tuple[NDArray[np.int32], Labels, Ints]:
-        """Texts blob[ends[i]:ends[i+1]] as codes (-1 where not known), their labels, and each code's place there."""
-        every, codes, size = hash_blob(blob, ends), np.empty(len(ends) - 1, np.int32), 1 << 10
+        """Texts as codes (-1 where not known; an empty `known` is all of them), their labels, each code's place there.
+
+        The texts are blob[starts[i]:ends[i]] or, without starts, blob[ends[i]:ends[i+1]]; they are hashed in place.
+        """
+        every = hash_blob(blob, ends) if starts is None else hash_blob(blob, ends, starts)
+        codes, size = np.empty(len(every), np.int32), 1 << 10
         while True:
             slots, keys, first = np.full(size, -1, np.int32), np.empty(size, np.uint64), np.empty(size, np.int64)
             distinct = encode(every, known, codes, slots, keys, first)
@@ -186,7 +190,8 @@ class Labels(Grid):
         rows = first[:distinct][order]
         place = np.empty(distinct, np.int64)
         place[order] = np.arange(distinct)
-        return codes, cls(keys[order], *_cut(blob, ends[rows], ends[rows + 1])), place
+        cuts = (ends[rows], ends[rows + 1]) if starts is None else (starts[rows], ends[rows])
+        return codes, cls(keys[order], *_cut(blob, *cuts)), place
 
     def text(self, i: int | np.integer[Any]) -> str:
         """The text of the i-th label."""

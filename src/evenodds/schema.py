@@ -15,6 +15,7 @@ from evenodds.show import Frame
 
 SAMPLE = 10_000  # rows of a source that decide its schema
 Part = Literal["year", "month", "day", "weekday", "hour"]
+Values = Literal["text", "number", "bool"]
 PARTS: tuple[Part, ...] = ("year", "month", "day", "weekday", "hour")
 
 
@@ -45,6 +46,7 @@ class Column:
     bins: int = 8
     parts: tuple[Part, ...] = ()
     source: str | None = None  # the column a date's part is taken from
+    values: Values = dataclasses.field(default="text", compare=False)  # what categories in a file of texts stand for
 
     def __post_init__(self) -> None:
         number, wanted = (int, float, np.number), self.smoothing
@@ -60,18 +62,24 @@ class Column:
                 self.variance in ("per_class", "pooled") or (isinstance(self.variance, number) and self.variance > 0),
                 "'per_class', 'pooled' or a number above 0",
             ),
-            ("bins", isinstance(self.bins, number) and self.bins >= 1, "1 or more"),
+            ("bins", isinstance(self.bins, (int, np.integer)) and self.bins >= 1, "a whole number, 1 or more"),
             ("origin", isinstance(self.origin, number) and np.isfinite(self.origin), "a number"),
+            ("values", self.values in ("text", "number", "bool"), "'text', 'number' or 'bool'"),
             ("parts", set(self.parts) <= set(PARTS), f"some of {', '.join(PARTS)}"),
         ):
             if not right:
                 raise ValueError(f"Column: {name}={getattr(self, name)!r}: expected {expected}")
 
+    @property
+    def described(self) -> str:
+        """How it is modelled, as a table of columns says it."""
+        return "left out" if self.role == "ignore" else repr(self).removeprefix("Column(").removesuffix(")")
+
     def __repr__(self) -> str:
         parts = [] if self.family is None else [self.family.__name__]
         for field in dataclasses.fields(self)[1:]:
             value = getattr(self, field.name)
-            if value != field.default:
+            if field.compare and value != field.default:
                 parts.append(f"{field.name}={value!r}")
         return f"Column({', '.join(parts)})"
 
@@ -93,7 +101,7 @@ class Schema:
         return repr(
             Frame(
                 [
-                    {"column": name, "as": "left out" if c.role == "ignore" else repr(c)}
+                    {"column": name, "as": c.described}
                     for name, c in self.columns.items()
                 ]
             )

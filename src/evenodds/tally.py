@@ -17,7 +17,8 @@ True
 from __future__ import annotations
 
 import functools
-import json
+import itertools
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,10 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
+from evenodds import file
 from evenodds.labels import Fixed, Grid, Ints, Labels, union
 
 Name = tuple[str, str]
 Numbers = NDArray[Any]  # int64, or float64 with a leading axis of 2: double-doubles
+MANY = 16  # tallies added at once: a file of any size needs no more memory
 AXES: dict[str, type[Grid]] = {axis.kind: axis for axis in (Fixed, Grid, Labels)}
 
 
@@ -195,7 +198,7 @@ class Tally:
     def __mul__(self, factor: float | NDArray[np.float64]) -> Tally:
         """Every number times the factor; or each group's numbers times its own."""
         factors = np.broadcast_to(np.asarray(factor), (len(self.groups),))
-        if np.all(factors == np.floor(factors)):
+        if np.all((factors == np.floor(factors)) & (np.abs(factors) < 2**62)):
             factors = factors.astype(np.int64)
         return Tally.of(
             self.groups,
@@ -255,28 +258,27 @@ class Tally:
 
     @staticmethod
     def total(tallies: Iterable[Tally]) -> Tally:
-        """The sum of many, in their order, with one alignment and no copies in between."""
-        many = list(tallies)
-        if len(many) < 2:
-            return many[0] if many else Tally.nothing()
-        layout = Layout.union([t.layout for t in many])
-        aligned = [t._aligned(layout) for t in many]
-        if all(t.counts.dtype.kind == "i" for t in aligned):
-            counts = np.zeros(layout.n_counts, np.int64)
-            for t in aligned:
-                counts += t.counts
-        else:
-            counts = functools.reduce(_add, (t.counts for t in aligned))
-        return Tally(layout, counts, functools.reduce(_add, (t.sums for t in aligned)))
+        """The sum of many, in their order, with few alignments and no copies in between."""
+        more, so_far = iter(tallies), list[Tally]()
+        while part := list(itertools.islice(more, MANY)):
+            so_far = [_total([*so_far, *part])]
+        return so_far[0] if so_far else Tally.nothing()
 
     def to_bytes(self) -> bytes:
-        """One safe run of bytes: arrays and a small JSON header (safetensors layout)."""
-        return pack(*self.arrays())
+        """One safe run of bytes: arrays and a small JSON header, as in a model's file."""
+        arrays, layout = self.arrays()
+        return file.pack(arrays, {"kind": "tally", "tally": layout})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
-        """The tally that `to_bytes` wrote."""
-        return cls.from_arrays(*unpack(data))
+        """The tally that `to_bytes` wrote; whatever does not fit together is refused."""
+        try:
+            arrays, header = file.unpack(data)
+        except file.FileError as error:
+            raise file.FileError(f"not a tally: {error}") from None
+        if header["kind"] != "tally" or header.keys() != {"format", "kind", "tally"}:
+            raise file.FileError(f"not a tally: {file.UNNAMED} holds something else")
+        return cls.from_arrays(arrays, header["tally"])
 
     def arrays(self) -> tuple[dict[str, Numbers], dict[str, Any]]:
         """The arrays of the tally by name, and the header that says what they are."""
@@ -289,66 +291,87 @@ class Tally:
         return arrays, {"groups": self.groups.kind, "leaves": leaves}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Numbers], header: Mapping[str, Any]) -> Tally:
+    def from_arrays(cls, arrays: Mapping[str, Numbers], header: Any) -> Tally:
         """The tally of these arrays; whatever does not fit together is refused."""
-        axes = {}
         try:
-            for i, leaf in enumerate(header["leaves"]):
-                name = (str(leaf["column"]), str(leaf["leaf"]))
-                if name in axes:
-                    raise ValueError(f"not a tally: {name} occurs twice")
-                axes[name] = (_axis(leaf["axis"], f"axis{i}", arrays), bool(leaf["sum"]))
-            layout = Layout(_axis(header["groups"], "groups", arrays), axes)
-            counts, sums = arrays["counts"], arrays["sums"]
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not a tally: {error} is missing") from None
-        if counts.shape not in {(layout.n_counts,), (2, layout.n_counts)} or sums.shape != (2, layout.n_sums):
-            raise ValueError("not a tally: its numbers do not fit its axes")
-        if counts.dtype != (np.int64 if counts.ndim == 1 else np.float64) or sums.dtype != np.float64:
-            raise ValueError("not a tally: its numbers are of the wrong type")
+            layout = _layout(arrays, header)
+            counts, sums = _array(arrays, "counts"), _array(arrays, "sums")
+            if counts.shape not in {(layout.n_counts,), (2, layout.n_counts)} or sums.shape != (2, layout.n_sums):
+                raise ValueError("its numbers do not fit its axes")
+            if counts.dtype != (np.int64 if counts.ndim == 1 else np.float64) or sums.dtype != np.float64:
+                raise ValueError("its numbers are of the wrong type")
+        except ValueError as error:
+            raise file.FileError(f"not a tally: {error}") from None
         return cls(layout, counts, sums)
 
 
-def pack(arrays: Mapping[str, Numbers], header: Mapping[str, Any]) -> bytes:
-    """Arrays and a header in one run of bytes (safetensors layout): nothing in it is code."""
-    from safetensors.numpy import save
-
-    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    return bytes(save(whole, {"evenodds": json.dumps(header, sort_keys=True)}))
-
-
-def unpack(data: bytes) -> tuple[dict[str, Numbers], dict[str, Any]]:
-    """The arrays and the header that `pack` was given."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        arrays = load(data)
-        size = int.from_bytes(data[:8], "little")
-        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["evenodds"])
-    except (SafetensorError, KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"not a tally: {error}") from None
-    return arrays, header
+def _layout(arrays: Mapping[str, Numbers], header: Any) -> Layout:
+    """The layout that the header of some arrays describes; every array must have a place in it."""
+    if not isinstance(header, dict) or header.keys() != {"groups", "leaves"} or not isinstance(header["leaves"], list):
+        raise ValueError("its header does not list its leaves")
+    known, axes = {"counts", "sums"}, {}
+    for i, leaf in enumerate(header["leaves"]):
+        if not isinstance(leaf, dict) or leaf.keys() != {"column", "leaf", "axis", "sum"}:
+            raise ValueError(f"leaf {i} is not described by column, leaf, axis and sum")
+        name = (leaf["column"], leaf["leaf"])
+        if not all(isinstance(part, str) for part in name) or not isinstance(leaf["sum"], bool):
+            raise ValueError(f"the description of leaf {i} is of the wrong type")
+        if name in axes:
+            raise ValueError(f"leaf {reprlib.repr(name)} occurs twice")
+        axes[name] = (_axis(leaf["axis"], f"axis{i}", arrays, known), leaf["sum"])
+    layout = Layout(_axis(header["groups"], "groups", arrays, known), axes)
+    if arrays.keys() > known:
+        raise ValueError(f"it has an array that belongs nowhere, {min(arrays.keys() - known)!r}")
+    return layout
 
 
-def _axis(kind: str, name: str, arrays: Mapping[str, Numbers]) -> Grid:
-    if kind not in AXES:
-        raise ValueError(f"not a tally: unknown axis {kind!r}")
-    keys = arrays[f"{name}.keys"]
+def _axis(kind: Any, name: str, arrays: Mapping[str, Numbers], known: set[str]) -> Grid:
+    """One axis, and the names of its arrays added to those that are known."""
+    if not isinstance(kind, str) or kind not in AXES:
+        raise ValueError(f"unknown axis {reprlib.repr(kind)}")
+    known.add(f"{name}.keys")
+    keys = _array(arrays, f"{name}.keys")
     if keys.ndim != 1 or keys.dtype != AXES[kind].dtype or np.any(keys[1:] <= keys[:-1]):
-        raise ValueError(f"not a tally: the keys of {name} are not in order")
+        raise ValueError(f"the keys of {name} are not in order")
+    if kind == "fixed" and len(keys) and (keys[0] != 0 or keys[-1] != len(keys) - 1):
+        raise ValueError(f"the keys of {name} are not 0, 1, 2, …")
     if kind != "labels":
         return AXES[kind](keys)
-    blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
-    if blob.dtype != np.uint8 or ends.dtype != np.int64 or ends.shape != (len(keys) + 1,):
-        raise ValueError(f"not a tally: the texts of {name} do not fit its keys")
-    if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
-        raise ValueError(f"not a tally: the texts of {name} are cut out of order")
-    try:
-        str(blob.tobytes(), "utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        raise ValueError(f"not a tally: the texts of {name} are not UTF-8") from None
+    known |= {f"{name}.blob", f"{name}.ends"}
+    blob, ends = _array(arrays, f"{name}.blob"), _array(arrays, f"{name}.ends")
+    if blob.dtype != np.uint8 or blob.ndim != 1 or ends.dtype != np.int64 or ends.shape != (len(keys) + 1,):
+        raise ValueError(f"the texts of {name} do not fit its keys")
+    if ends[0] != 0 or ends[-1] != len(blob) or np.any(ends[1:] < ends[:-1]):
+        raise ValueError(f"the texts of {name} are cut out of order")
+    if blob.max(initial=0) >= 128:  # not plain ASCII
+        try:
+            str(blob.data, "utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise ValueError(f"the texts of {name} are not UTF-8") from None
+        begins = ends[:-1][ends[:-1] < len(blob)]
+        if np.any(blob[begins] & 0xC0 == 0x80):
+            raise ValueError(f"the texts of {name} are cut within a letter")
     return Labels(keys, blob, ends)
+
+
+def _array(arrays: Mapping[str, Numbers], name: str) -> Numbers:
+    if name not in arrays:
+        raise ValueError(f"{name} is missing")
+    return arrays[name]
+
+
+def _total(many: Sequence[Tally]) -> Tally:
+    if len(many) < 2:
+        return many[0]
+    layout = Layout.union([t.layout for t in many])
+    aligned = [t._aligned(layout) for t in many]
+    if all(t.counts.dtype.kind == "i" for t in aligned):
+        counts = np.zeros(layout.n_counts, np.int64)
+        for t in aligned:
+            counts += t.counts
+    else:
+        counts = functools.reduce(_add, (t.counts for t in aligned))
+    return Tally(layout, counts, functools.reduce(_add, (t.sums for t in aligned)))
 
 
 def _like(numbers: Numbers, vector: Numbers) -> Numbers:
@@ -365,17 +388,24 @@ def _add(a: Numbers, b: Numbers, sign: int = 1) -> Numbers:
 
 def _scale(numbers: Numbers, factors: NDArray[Any]) -> Numbers:
     if numbers.dtype.kind == "i":
-        if factors.dtype.kind == "i":
+        if factors.dtype.kind == "i" and _largest(numbers) * _largest(factors) < 2**62:
             return numbers * factors
         numbers = dd.of(numbers)
     doubles = np.broadcast_to(factors.astype(np.float64), numbers.shape[1:])
     return dd.multiply(numbers, np.stack([doubles, np.zeros_like(doubles)]))
 
 
+def _largest(numbers: Numbers) -> int:
+    return int(np.abs(numbers).max(initial=0))
+
+
 def _equal(a: Numbers, b: Numbers) -> bool:
-    if a.dtype.kind == b.dtype.kind:
+    """Counts to the last digit; sums as doubles, since the digits beyond depend on the order of adding."""
+    if a.dtype.kind == "i" and b.dtype.kind == "i":
         return np.array_equal(a, b)
-    return not _add(a, b, -1).any()
+    a, b = (dd.of(x) if x.dtype.kind == "i" else x for x in (a, b))
+    apart = np.abs(dd.value(dd.subtract(a, b)))
+    return bool(np.all(apart <= 2.0**-53 * np.maximum(np.abs(dd.value(a)), np.abs(dd.value(b)))))
 
 
 def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:

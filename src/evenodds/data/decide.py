@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.cells import DataError, kind, numbers
+from evenodds.cells import kind, numbers, target_kind
 from evenodds.data.memory import Table
+from evenodds.errors import DataError
 from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family
 from evenodds.families.leaves import Rows
 from evenodds.families.numeric import histogram
 from evenodds.labels import Fixed
-from evenodds.schema import SAMPLE, Column, SchemaWarning, did_you_mean
+from evenodds.schema import SAMPLE, Column, SchemaWarning, Values, did_you_mean
 from evenodds.tally import Tally
 
 DEFAULTS: dict[str, type[Family]] = {"number": Binned, "flag": Bernoulli, "category": Categorical}
@@ -26,6 +27,7 @@ LEFT_OUT = {
     "empty": "has no values in the first rows: left out",
     "nested": "holds lists or structures: left out",
 }
+VALUES: dict[str, Values] = {"int": "number", "float": "number", "bool": "bool"}
 PLAIN = Column()
 COLUMNS: dict[str, Column] = {}
 FEW_BINS = 16  # histogram bins, below which a column far from zero needs an origin
@@ -45,7 +47,8 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
             for part in column.parts:
                 decided[f"{name}.{part}"] = Column(Categorical, parts=(part,), source=name)
         elif column.family is not None:
-            decided[name] = column
+            values = VALUES.get(target_kind(raw), "text") if column.family.cells == "codes" else "text"
+            decided[name] = column if values == column.values else dataclasses.replace(column, values=values)
         else:
             what = kind(raw, named=sample.named)
             if what in LEFT_OUT:

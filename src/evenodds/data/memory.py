@@ -6,9 +6,11 @@ by shard, in a pool of threads, and added in order: the same bits for any number
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,12 +18,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, DataError, Raw, as_column, codes
+from evenodds.cells import Coded, Raw, as_column, codes
+from evenodds.errors import DataError
 from evenodds.schema import did_you_mean
 
 SHARD = 1 << 19  # rows; fixed, so that sums do not depend on the machine
 TILE = 1 << 12  # rows copied out of a row-major array at once
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,12 @@ class Table:
             return Table({name: block[:, j] for j, name in enumerate(self.columns)}, len(block), self.named)
         parts = {name: _slice(raw, start, stop) for name, raw in self.columns.items()}
         return Table(_contiguous(parts, stop - start), stop - start, self.named)
+
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """Some rows, by their numbers."""
+        if self.dense is not None:
+            return self.slice(0, self.rows).take(rows)
+        return Table({name: _take(raw, rows) for name, raw in self.columns.items()}, len(rows), self.named)
 
     def without(self, *names: str) -> Table:
         """The other columns."""
@@ -79,6 +89,12 @@ def _contiguous(columns: dict[str, Any], rows: int) -> dict[str, Any]:
 
 def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
     return raw.slice(start, stop - start) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[start:stop]
+
+
+def _take(raw: Raw | Coded, rows: NDArray[np.int64]) -> Raw | Coded:
+    if isinstance(raw, Coded):
+        return dataclasses.replace(raw, codes=raw.codes[rows])
+    return raw.take(pa.array(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
 
 
 def table(x: Any, names: Sequence[str] | None = None) -> Table:
@@ -220,10 +236,23 @@ def threads_for(threads: int | None) -> int:
     return threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
-def in_order(work: Callable[[T], Any], shards: Sequence[T], threads: int | None = None) -> list[Any]:
-    """work(shard) for every shard, in their order, by a pool of threads."""
-    n = min(threads_for(threads), len(shards))
+def in_order(work: Callable[[T], R], shards: Iterable[T], threads: int | None = None) -> Iterator[R]:
+    """work(shard) for every shard, in their order, by a pool of threads; few shards are held at once."""
+    n = threads_for(threads)
+    if isinstance(shards, Sequence):
+        n = min(n, len(shards))
     if n < 2:
-        return [work(shard) for shard in shards]
+        yield from map(work, shards)
+        return
     with ThreadPoolExecutor(n) as pool:
-        return list(pool.map(work, shards))
+        waiting: deque[Future[R]] = deque()
+        try:
+            for shard in shards:
+                waiting.append(pool.submit(work, shard))
+                if len(waiting) > n:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

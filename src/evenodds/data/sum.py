@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evenodds.cells import Coded, DataError, Raw, codes, numbers, part_of_date
+from evenodds.cells import Coded, Raw, codes, numbers, part_of_date
 from evenodds.data.memory import Table, in_order
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Batch, Source
+from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, count
-from evenodds.labels import Fixed, Labels
+from evenodds.labels import Fixed, Grid, Labels
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 
 CLASSES = ("", "classes")  # the target's leaf: how many rows of each class; no family has a leaf of that name
+
+
+FEW = 16  # tallies of batches that are held at once
 
 
 def cells(table: Table, name: str, column: Column) -> Any:
@@ -43,7 +53,7 @@ def sum_table(
     return tally.trimmed()
 
 
-def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tally:
+def _sum_shard(table: Table, schema: Schema, labels: Grid, rows: Rows) -> Tally:
     leaves = {CLASSES: Leaf(Fixed(1), count(np.zeros(table.rows, np.int8), 1, rows))}
     together: dict[type[Any], dict[str, Any]] = {}
     for name, column in schema.features.items():
@@ -51,6 +61,68 @@ def _sum_shard(table: Table, schema: Schema, labels: Labels, rows: Rows) -> Tall
         together.setdefault(column.family, {})[name] = cells(table, name, column)
     for family, columns in together.items():
         leaves |= family.leaves(list(columns.values()), rows, {name: schema.features[name] for name in columns})
+    return Tally.of(labels, leaves)
+
+
+def sum_source(source: Source, reading: Reading, threads: int | None = None) -> tuple[Tally, Report]:
+    """The tally of all rows of a source, and what was wrong with some of them; in one pass, batch by batch."""
+    [tally], report = sum_folds(source, reading, 1, 0, threads)
+    return tally, report
+
+
+def sum_folds(
+    source: Source, reading: Reading, folds: int, seed: int, threads: int | None = None
+) -> tuple[list[Tally], Report]:
+    """The tallies of the rows of each fold, in the same one pass."""
+    reports: list[Report] = []
+
+    def work(numbered: tuple[int, Batch]) -> tuple[Tally, Labels, Report]:
+        start, batch = numbered
+        read = reading(batch)
+        assert read.target is not None
+        target, fold = read.target, fold_of(start, batch.rows, read.kept, folds, seed)
+        classes = target.place.take(target.codes, mode="clip") * folds + fold
+        rows = Rows(classes.astype(np.int32), len(target.labels) * folds, read.weights, start)
+        groups = target.labels if folds == 1 else Grid(np.arange(rows.n_groups))
+        return _sum_shard(read.table, reading.schema, groups, rows), target.labels, read.report
+
+    def parts() -> Iterator[list[Tally]]:
+        for tally, labels, report in in_order(work, number(source.batches(reading.columns)), threads):
+            reports.append(report)
+            yield [tally] if folds == 1 else [_group(tally, labels, k, folds) for k in range(folds)]
+
+    totals: list[Tally] = []
+    more = parts()
+    while some := list(itertools.islice(more, FEW)):  # so that few are held at once
+        totals = [Tally.total(many) for many in zip(*([totals] if totals else []), *some)]
+    return [tally.trimmed() for tally in totals or [Tally.nothing()] * folds], sum(reports, Report())
+
+
+def number(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
+    """Each batch with the number of rows before it."""
+    start = 0
+    for batch in batches:
+        yield start, batch
+        start += batch.rows
+
+
+def fold_of(start: int, rows: int, kept: NDArray[np.int64] | None, folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each row: a hash of its number and the seed, so that it does not depend on the batches."""
+    if folds == 1:
+        return np.zeros(rows if kept is None else len(kept), np.int64)
+    h = np.arange(start, start + rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64 (Steele et al. 2014)
+        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
+    found = ((h ^ (h >> np.uint64(31))) % np.uint64(folds)).astype(np.int64)
+    return found if kept is None else found[kept]
+
+
+def _group(tally: Tally, labels: Labels, fold: int, folds: int) -> Tally:
+    """The part of a tally whose groups are class × fold that is about one fold."""
+    leaves = {}
+    for name in tally.layout.specs:
+        axis, numbers, is_sum = tally.leaf(name)
+        leaves[name] = Leaf(axis, numbers[..., fold::folds], is_sum)
     return Tally.of(labels, leaves)
 
 

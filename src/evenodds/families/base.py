@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.cells import as_column, codes, numbers
+from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, check_weights
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column
@@ -31,6 +32,7 @@ ESTIMATES: tuple[Estimate, ...] = ("mle", "map", "mean", "predictive")
 Seed = int | np.random.Generator | np.random.RandomState | None
 X = "x"  # the column's name in the tally of a single variable
 COLUMN = Column()
+LARGEST = 1e150  # of a number: its square, times many rows, must not overflow
 
 
 def generator(random_state: Seed) -> np.random.Generator:
@@ -184,11 +186,25 @@ class Family(Distribution):
 
     cells: ClassVar[Literal["numbers", "codes"]] = "numbers"
     name: ClassVar[str]
+    holds: ClassVar[str] = "holds numbers"
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
         """The leaves of some columns, given as a list of their numbers, or of their codes."""
         raise NotImplementedError
+
+    @classmethod
+    def impossible(cls, x: Floats) -> NDArray[np.bool_]:
+        """Which numbers such a variable cannot be; a missing one it can."""
+        return np.abs(x) > LARGEST
+
+    @classmethod
+    def check(cls, x: Floats, name: str, start: int) -> None:
+        """Refuse numbers such a variable cannot be, naming the first."""
+        bad = np.flatnonzero(cls.impossible(x))
+        if len(bad):
+            row = int(bad[0])
+            raise DataError(f"column {name!r} is {x[row]:g} in row {start + row}: a {cls.__name__} column {cls.holds}")
 
     @classmethod
     def flat_prior(cls, strength: float = 1.0) -> Conjugate:

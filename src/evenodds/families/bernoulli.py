@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evenodds.cells import DataError
 from evenodds.families.base import (
     COLUMN,
     Conjugate,
@@ -117,6 +117,12 @@ class Bernoulli(Family):
 
     p: Any
     name = "bernoulli"
+    holds = "holds 0 and 1 only"
+
+    @classmethod
+    def impossible(cls, x: Floats) -> NDArray[np.bool_]:
+        """Anything but 0 and 1."""
+        return ~((x == 1) | (x == 0) | np.isnan(x))
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
@@ -124,14 +130,8 @@ class Bernoulli(Family):
         found = {}
         for j, name in enumerate(columns):
             x = cells[j]
-            one, zero = x == 1, x == 0
-            bad = ~(one | zero | np.isnan(x))
-            if bad.any():
-                row = int(np.flatnonzero(bad)[0])
-                raise DataError(
-                    f"column {name!r} is {x[row]:g} in row {rows.start + row}: a Bernoulli column holds 0 and 1 only"
-                )
-            side = np.where(one, 1, np.where(zero, 0, -1)).astype(np.int8)
+            cls.check(x, name, rows.start)
+            side = np.where(x == 1, 1, np.where(x == 0, 0, -1)).astype(np.int8)
             found[name, "sides"] = Leaf(Fixed(2), count(side, 2, rows))
         return found
 

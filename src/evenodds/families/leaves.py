@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
-from evenodds.cells import DataError
+from evenodds.errors import DataError
 from evenodds.families.kernels import count_codes, count_pairs
 from evenodds.labels import Fixed, Grid
 from evenodds.tally import Numbers, Tally

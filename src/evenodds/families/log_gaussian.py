@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds import double_double as dd
-from evenodds.cells import DataError
+from evenodds.errors import DataError
 from evenodds.families import numeric
 from evenodds.families.base import (
     COLUMN,
@@ -75,6 +76,12 @@ class LogGaussian(Family):
     log: Any
     zero: Any
     name = "log_gaussian"
+    holds = "is never negative, nor infinite"
+
+    @classmethod
+    def impossible(cls, x: Floats) -> NDArray[np.bool_]:
+        """Anything below 0."""
+        return (x < 0) | np.isinf(x)
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
@@ -82,11 +89,7 @@ class LogGaussian(Family):
         found = {}
         for j, name in enumerate(columns):
             x = cells[j]
-            if np.any(x < 0):
-                row = int(np.flatnonzero(x < 0)[0])
-                raise DataError(
-                    f"column {name!r} is {x[row]:g} in row {rows.start + row}: a LogGaussian column is never negative"
-                )
+            cls.check(x, name, rows.start)
             side = np.where(x > 0, 1, np.where(x == 0, 0, -1)).astype(np.int8)
             logs = np.log(np.where(x > 0, x, np.nan))
             found[name, "zeros"] = Leaf(Fixed(2), count(side, 2, rows))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
-from evenodds.cells import DataError
+from evenodds.errors import DataError
 from evenodds.families import kernels
 from evenodds.families.leaves import Floats, Rows, axis_of, read_exactly
 from evenodds.labels import Fixed, Grid, Ints, union

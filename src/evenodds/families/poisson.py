@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evenodds.cells import DataError
 from evenodds.families import numeric
 from evenodds.families.base import (
     COLUMN,
@@ -157,6 +157,12 @@ class Poisson(Family):
 
     rate: Any
     name = "poisson"
+    holds = "holds counts 0, 1, 2, …"
+
+    @classmethod
+    def impossible(cls, x: Floats) -> NDArray[np.bool_]:
+        """Fractions, and anything below 0."""
+        return (x < 0) | (x != np.floor(x)) & ~np.isnan(x) | np.isinf(x)
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
@@ -166,12 +172,7 @@ class Poisson(Family):
         found = {}
         for j, name in enumerate(columns):
             x = cells[j]
-            bad = (x < 0) | (x != np.floor(x)) & ~np.isnan(x) | np.isinf(x)
-            if bad.any():
-                row = int(np.flatnonzero(bad)[0])
-                raise DataError(
-                    f"column {name!r} is {x[row]:g} in row {rows.start + row}: a Poisson column holds counts 0, 1, 2, …"
-                )
+            cls.check(x, name, rows.start)
             parts = numeric.leaves([x, gammaln(x + 1)], rows, {"x": COLUMN, "log x!": COLUMN}, histogram=False)
             sums = [parts[part, "moments"].numbers[:, :1] for part in ("x", "log x!")]
             found[name, "rows"] = parts["x", "rows"]

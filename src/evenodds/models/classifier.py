@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,16 +14,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from evenodds.cells import Coded, DataError, as_column, target_kind
+from evenodds.cells import Coded, as_column, target_kind
 from evenodds.data.decide import decide
+from evenodds.data.files import is_path, read
 from evenodds.data.memory import Table, is_array, table
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
 from evenodds.data.sum import sum_table, target_codes
+from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.explain import Explanation, explain
+from evenodds.models.learn import learn, more
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
-from evenodds.schema import Schema, did_you_mean
+from evenodds.replacing import Path
+from evenodds.schema import Schema, SchemaWarning, did_you_mean
 from evenodds.show import Frame
 
 
@@ -92,7 +100,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a table from nothing. `y` is a column's name, or a value for each row."""
+        """Learn a table from nothing. `y` is a column's name, or a value for each row.
+
+        `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns.
+        """
+        if is_path(X):
+            how = self._settings()
+            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
+            return self._warn(report)._name(model)._keep(model)
         rows, target, kind = self._read(X, y, reset=True)
         settings = self._settings()
         schema = self._decide(rows, y, kind)
@@ -109,6 +124,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced."""
         first = not hasattr(self, "model_")
+        if is_path(X):
+            if first:
+                return self.fit(X, y, sample_weight)
+            part, report = more(self.model_, read(X), sample_weight, self.threads)
+            return self._warn(report)._keep((self.model_ + part).set(**vars(self._settings())))
         rows, target, kind = self._read(X, y, reset=first)
         schema = self._decide(rows, y, kind) if first else self.model_.schema
         if not first and kind != schema.target_kind:
@@ -119,6 +139,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""
         check_is_fitted(self)
+        if is_path(X):
+            part, report = more(self.model_, read(X), sample_weight, self.threads)
+            return self._warn(report)._keep(self.model_ - part)
         rows, target, _ = self._read(X, y, reset=False)
         return self._keep(self.model_.forget(rows, target, sample_weight, self.threads))
 
@@ -135,11 +158,30 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             unseen=s.unseen,
             schema=model.schema,
         )
+        return new._name(model)._keep(model)
+
+    def _name(self, model: Model) -> Self:
+        """Set scikit-learn's attributes of the features."""
         names = [name for name, column in model.schema.columns.items() if column.source is None]
-        new.n_features_in_ = len(names)
+        self.n_features_in_ = len(names)
         if names != [f"x{j}" for j in range(len(names))]:
-            new.feature_names_in_ = np.array(names, dtype=object)
-        return new._keep(model)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return self
+
+    def _warn(self, report: Report) -> Self:
+        for sentence in report.sentences():
+            warnings.warn(sentence, SchemaWarning, stacklevel=3)
+        return self
+
+    def save(self, path: Path) -> None:
+        """Write what was learnt to one safe file, which replaces an old one whole, or not at all."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The estimator of a model that was saved in a file; it goes on learning."""
+        return cls.of(Model.load(path))
 
     def __add__(self, other: Any) -> Self:
         if not isinstance(other, NaiveBayes):
@@ -245,15 +287,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
+    def _score(self, X: Any, score: Callable[[Table], Floats]) -> Floats:
+        """What the model says of some rows, or of all rows of some files, batch by batch."""
+        if not is_path(X):
+            return score(self._features(X, reset=False))
+        reading = Reading(self.model_.schema, target=False)
+        return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])
+
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(c, x), up to what no class changes."""
         check_is_fitted(self)
-        return self.model_.log_joint(self._features(X, reset=False), self.threads)
+        return self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log p(c | x)."""
         check_is_fitted(self)
-        return self.model_.log_proba(self._features(X, reset=False), self.threads)
+        return self._score(X, lambda rows: self.model_.log_proba(rows, self.threads))
 
     def predict_proba(self, X: Any) -> Floats:
         """p(c | x)."""
@@ -277,7 +326,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Floats:
         """log p(x): how probable a row is under the model, whatever its class."""
         check_is_fitted(self)
-        return self.model_.log_density(self._features(X, reset=False), self.threads)
+        return self._score(X, lambda rows: self.model_.log_density(rows, self.threads))
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
         """Why: the prior and one term per column, in log-odds, that add up to the answer. One for each row."""
@@ -352,8 +401,6 @@ def _target(y: Any) -> Any:
             raise DataError(f"y has {y.shape[1]} columns: give one class per row")
         y = y.iloc[:, 0] if hasattr(y, "iloc") else y[y.columns[0]]
     if isinstance(y, np.ndarray) and y.ndim == 2:
-        import warnings
-
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.cells import Coded, DataError
+from evenodds.cells import Coded
 from evenodds.data.memory import Table
+from evenodds.errors import DataError
 from evenodds.labels import canonical
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import normalise
@@ -58,7 +59,7 @@ class Explanation:
         most = max((abs(line[1]) for line in lines if math.isfinite(line[1])), default=1.0) or 1.0
         shown = []
         for text, odds, note in lines:
-            length = WIDTH if math.isinf(odds) else round(WIDTH * abs(odds) / most)
+            length = WIDTH if math.isinf(odds) else round(WIDTH * (abs(odds) / most))
             bar = ("█" if odds > 0 else "░") * length
             shown.append(f"  {text:<{name}}  {odds:+8.3f}  {bar}{'  ' if bar and note else ''}{note}".rstrip())
         head = f"p({self.of}) = {self.probability:.4f}; log-odds of {self.of} against {self.against}:"

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenodds.cells import Coded, DataError
+from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
+from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson
 from evenodds.families.base import Seed, generator
 from evenodds.families.leaves import Floats

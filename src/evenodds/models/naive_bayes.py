@@ -16,16 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.cells import Coded, DataError, as_column
+from evenodds.cells import Coded, as_column, target_kind
 from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, cells, sum_table, target_codes
+from evenodds.errors import DataError
 from evenodds.families import Categorical, Dirichlet, Distribution, Family, Gaussian, LogGaussian
 from evenodds.families.base import look_up
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.smoothing import WEAK, auto_smoothing
 from evenodds.labels import Fixed, Grid, Labels, canonical
 from evenodds.models.settings import Settings, normalise
+from evenodds.replacing import Path
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 
@@ -94,18 +96,35 @@ class Model:
     def count(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Tally:
         """The tally of some rows under this model's schema."""
         rows = as_table(x)
-        target = target_codes(as_column(y), rows.rows)
+        column = as_column(y)
+        if target_kind(column) != self.schema.target_kind and len(self.classes):
+            kinds = f"{self.schema.target_kind} so far and is {target_kind(column)} now"
+            raise DataError(f"the target was {kinds}: convert it")
+        target = target_codes(column, rows.rows)
         return sum_table(rows, self.schema, target, check_weights(weights, rows.rows), threads)
 
+    def save(self, path: Path) -> None:
+        """Write the model to one safe file: arrays and a header, no code. An old file is replaced whole, or not."""
+        from evenodds.models.store import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: Path) -> Model:
+        """The model that was saved in a file; it goes on learning, adding and forgetting."""
+        from evenodds.models.store import load
+
+        return load(path)
+
     def to_bytes(self) -> bytes:
-        """The model as one safe run of bytes: arrays and a header, no code."""
+        """The bytes of the file that `save` writes."""
         from evenodds.models.store import to_bytes
 
         return to_bytes(self)
 
     @staticmethod
     def from_bytes(data: bytes) -> Model:
-        """The model that `to_bytes` wrote; it goes on learning, adding and forgetting."""
+        """The model that `to_bytes` wrote."""
         from evenodds.models.store import from_bytes
 
         return from_bytes(data)
@@ -170,6 +189,8 @@ class Model:
     @functools.cached_property
     def log_prior(self) -> Floats:
         """log p(c) of each class."""
+        if not len(self.classes):
+            raise DataError("the model has seen no rows yet")
         counts = self._weighted[CLASSES][0].astype(float)
         prior = self.settings.class_prior
         if isinstance(prior, str) and prior == "estimated":
@@ -298,7 +319,8 @@ class Model:
             stop = min(start + size, rows.rows)
             out[start:stop] = finish(self._score(rows.slice(start, stop), start)).T
 
-        in_order(work, range(0, rows.rows, size), threads)
+        for _ in in_order(work, range(0, rows.rows, size), threads):
+            pass
         return out
 
     def _score(self, rows: Table, start: int = 0) -> Floats:

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.families import Estimate
+from evenodds.families import Dirichlet, Estimate
 from evenodds.families.leaves import Floats
 from evenodds.families.smoothing import PriorKind
+from evenodds.labels import canonical
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,22 @@ class Settings:
             raise ValueError(f"class_prior={prior!r}: expected 'estimated', 'uniform', or probabilities by class")
         if isinstance(weight, str) and weight != "balanced":
             raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
-        if isinstance(weight, Mapping) and any(not 0 <= float(factor) < np.inf for factor in weight.values()):
+        if not isinstance(prior, (str, Dirichlet)):
+            object.__setattr__(self, "class_prior", _numbers("class_prior", prior, "probabilities by class"))
+        if weight is not None and not isinstance(weight, str):
+            object.__setattr__(self, "class_weight", _numbers("class_weight", weight, "factors of 0 or more"))
+        if isinstance(weight, Mapping) and any(not 0 <= factor < np.inf for factor in self.class_weight.values()):
             raise ValueError(f"class_weight={weight!r}: expected factors of 0 or more")
+
+
+def _numbers(name: str, given: Any, expected: str) -> Any:
+    """Numbers by class as one form, whatever they came in, so that equal settings compare equal."""
+    try:
+        if isinstance(given, Mapping):
+            return {canonical(label): float(number) for label, number in given.items()}
+        return tuple(float(number) for number in given)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={given!r}: expected {expected}") from None
 
 
 def normalise(joint: Floats, log_prior: Floats) -> Floats:

@@ -1,0 +1,251 @@
+"""CSV, cut into cells where it lies: no copy, no Python object, one pass, in blocks of bounded size.
+
+>>> import io
+>>> reader = CsvReader(io.BytesIO(b"name,age\\nAnna,7\\nBernd,\\n"), "people.csv")
+>>> reader.names, str(reader.dialect)
+(['name', 'age'], 'separated by ,')
+>>> [batch.column("age").texts() for batch in reader.batches()]
+[['7', None]]
+"""
+
+from __future__ import annotations
+
+import builtins
+import codecs
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.data.csv_kernels import AT, LINE, OPEN, RAGGED, ROWS, SPARE, split, stitch, turn
+from evenodds.data.dialect import SAMPLE, Dialect, Told, detect
+from evenodds.data.report import Report, Trouble
+from evenodds.errors import DataError
+from evenodds.labels import Bytes, Ints
+from evenodds.texts import Marks, Texts
+
+BLOCK = 8 << 20  # bytes read at once
+LONGEST = 64 << 20  # bytes of one row
+MOST_ROWS = 1 << 19  # of a batch
+MOST_RAGGED = 1 << 12  # of a batch
+FIRST = 10_000  # rows of which a tenth may be ragged; more are no accident
+_NONE = "\xff"  # a byte that is in no text
+_AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
+
+
+@dataclass(frozen=True, eq=False)
+class CsvBatch:
+    """Some rows of a file; their cells are stretches of `block`, and so are the rows themselves."""
+
+    block: Bytes
+    cells: NDArray[np.int32]  # (columns, 2, rows): where each starts and stops
+    spans: NDArray[np.int32]  # (rows, 2): the same of each row, without its line end
+    lines: Ints  # in which each row begins, counted from 1
+    ragged: list[tuple[int, int]]  # rows left out: their line, and how many cells they have
+    places: Mapping[str, int]  # of the columns, by name
+    dialect: Dialect
+    file: str
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(self.lines)
+
+    @property
+    def bytes(self) -> int:
+        """How long the rows are, all together."""
+        return int(self.spans[-1, 1] - self.spans[0, 0]) if self.rows else 0
+
+    @property
+    def marks(self) -> Marks:
+        """How its numbers are written."""
+        return self.dialect.marks
+
+    @property
+    def separator(self) -> str:
+        """What may stand between a row and cells that are appended to it; a tab where commas separate nothing."""
+        return self.dialect.separator or "\t"
+
+    @property
+    def report(self) -> Report:
+        """The rows that were left out."""
+        if not self.ragged:
+            return Report()
+        line, cells = self.ragged[0]
+        return Report(ragged=Trouble(len(self.ragged), f"{self.file}, line {line:,}", f"{cells:,} cells"))
+
+    def texts(self, column: int) -> Texts:
+        """A column by its number."""
+        starts, stops = self.cells[column]
+        return Texts(self.block, starts, stops)
+
+    def column(self, name: str) -> Texts:
+        """A column by its name."""
+        return self.texts(self.places[name])
+
+    def where(self, row: int) -> str:
+        """How to find a row again."""
+        return f"{self.file}, line {self.lines[row]:,}"
+
+    def raw(self, row: int) -> builtins.bytes:
+        """A row as it is in the file (in UTF-8), without its line end."""
+        return self.block[self.spans[row, 0] : self.spans[row, 1]].tobytes()
+
+    def append(self, extra: Sequence[builtins.bytes]) -> builtins.bytes:
+        """Every row as it is in the file, then its extra bytes (a separator and a cell, say), then a line end."""
+        if len(extra) != self.rows:
+            raise ValueError(f"{len(extra):,} pieces for {self.rows:,} rows: expected one each")
+        ends = np.concatenate([[0], np.cumsum(np.fromiter(map(len, extra), np.int64, len(extra)))])
+        out = np.empty(int(np.diff(self.spans).sum() + ends[-1]) + len(extra), np.uint8)
+        stitch(self.block, self.spans, np.frombuffer(b"".join(extra), np.uint8), ends, out)
+        return out.tobytes()
+
+
+class CsvReader:
+    """A CSV file as a stream of bytes, which is read once, from its beginning to its end.
+
+    separator, decimal, thousands, encoding, header, strip   how it is written; detected where it is not told
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, *, block: int = BLOCK, **told: Unpack[Told]) -> None:
+        self.name, self._step = name, block
+        sample = _exactly(stream, SAMPLE)
+        try:
+            self.dialect: Dialect = detect(sample, **told)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        self._source = _Utf8(sample, stream, self.dialect.encoding)
+        self._block, self._size, self._ended = np.zeros(64, np.uint8), 0, False
+        self._state = np.array([0, 1, 64, 0, 0, 0])
+        self._scratch = np.empty(0, np.int32)  # used again and again: fresh memory is slower than the cutting
+        self._read_on()
+        self._columns, first, line = self._first_row()
+        named = [text or "" for text in first] if self.dialect.header else [""] * self._columns
+        self.names = [text.strip() or f"x{j}" for j, text in enumerate(named)]
+        self._places = {text: j for j, text in enumerate(self.names)}
+        for j, text in enumerate(self.names):
+            if self._places[text] != j:
+                raise DataError(f"{name}, line {line}: two columns are named {text!r}: rename one")
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[CsvBatch]:
+        """All rows, in their order, with all columns: those that nobody asks for cost nothing."""
+        seen, wrong, first = 0, 0, (0, 0)
+        while True:
+            cells, spans, lines, ragged = self._split(MOST_ROWS, MOST_RAGGED, self._columns)
+            batch = CsvBatch(self._block, cells, spans, lines, ragged, self._places, self.dialect, self.name)
+            if seen < FIRST and (len(lines) or ragged):
+                among = np.sort(np.concatenate([lines, [line for line, _ in ragged]]))[: FIRST - seen]
+                first = first if wrong or not ragged else ragged[0]
+                wrong += sum(line <= among[-1] for line, _ in ragged)
+                seen += len(among)
+            done = self._ended and self._state[AT] == self._size
+            if wrong > seen / 10 and (seen == FIRST or done):
+                raise DataError(
+                    f"{self.name}, line {first[0]:,}: {first[1]:,} cells, expected {self._columns:,} as in the first "
+                    f"row, and {wrong:,} of the first {seen:,} rows are like that; "
+                    f"is the separator {self.dialect.separator!r}? separator= tells another"
+                )
+            if len(lines) or ragged:
+                yield batch
+            elif done:
+                return
+            else:
+                self._read_on()
+
+    def _first_row(self) -> tuple[int, list[str | None], int]:
+        """How many columns there are, the names, if the first row has them, and its line."""
+        while True:
+            before = self._state.copy()
+            *_, ragged = self._split(1, 1, 0)  # a row of no cells there is none: the first is ragged
+            if ragged:
+                break
+            if self._ended:
+                raise DataError(f"{self.name} is empty")
+            self._read_on()
+        line, columns = ragged[0]
+        self._state[:3] = before[:3]
+        if not self.dialect.header:
+            return columns, [], line
+        cells, *_ = self._split(1, 1, columns)
+        return columns, Texts(self._block, cells[:, 0, 0], cells[:, 1, 0]).texts(), line
+
+    def _split(self, rows: int, ragged: int, columns: int) -> tuple[Any, Any, Any, list[tuple[int, int]]]:
+        """The next rows in the block: their cells by column, the rows themselves, their lines; and those left out."""
+        room = min(rows, (self._size - int(self._state[AT])) // max(columns, 1) + 1)
+        if len(self._scratch) < 2 * room * columns:
+            self._scratch = np.empty(2 * room * columns, np.int32)
+        cells = self._scratch[: 2 * room * columns].reshape(room, columns, 2)
+        spans, lines, wrong = np.empty((room, 2), np.int32), np.empty(room, np.int64), np.empty((ragged, 2), np.int64)
+        separator, strip = ord(self.dialect.separator or _NONE), self.dialect.strip
+        into = cells, spans, lines, wrong, self._state
+        split(self._block, self._size, separator, ord('"'), strip, self._ended, *into)
+        if self._ended and self._state[OPEN]:
+            raise DataError(f"{self.name}, line {self._state[OPEN]:,}: a quote is opened here and never closed")
+        n, k = self._state[ROWS], self._state[RAGGED]
+        by_column = np.empty((columns, 2, n), np.int32)
+        turn(cells[:n], by_column)
+        return by_column, spans[:n], lines[:n], [(int(line), int(count)) for line, count in wrong[:k]]
+
+    def _read_on(self) -> None:
+        """A new block: what is left of the last one, a row that is not complete, and what follows in the file."""
+        left = self._block[self._state[AT] : self._size]
+        if len(left) > LONGEST:
+            raise DataError(
+                f"{self.name}, line {self._state[LINE]:,}: a row longer than {LONGEST >> 20} MB; is a quote left open?"
+            )
+        # as much again, so that a long row is not looked at again and again
+        room = len(left) + max(self._step, min(len(left), LONGEST - len(left)))
+        block = np.empty(2 * room + 64, np.uint8)
+        block[: len(left)] = left
+        size = len(left) + self._source.readinto(block[len(left) : room].data)
+        self._ended = size < room
+        spare = (size // 64 + 1) * 64
+        block[size] = 0
+        self._block, self._size = block[: spare + size], size
+        self._state[AT], self._state[SPARE] = 0, spare
+
+
+def _exactly(stream: BinaryIO, n: int) -> bytes:
+    """The next n bytes, or as many as there are."""
+    parts = []
+    while n and (part := stream.read(n)):
+        parts.append(part)
+        n -= len(part)
+    return b"".join(parts)
+
+
+class _Utf8:
+    """A stream in UTF-8, without a byte order mark, whatever encoding it comes in."""
+
+    def __init__(self, head: bytes, stream: BinaryIO, encoding: str) -> None:
+        self._stream: Any = stream
+        self._decoder: Any = None
+        self._over = False
+        if codecs.lookup(encoding).name not in _AS_IT_IS:
+            self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+            head = self._decoder.decode(head).encode()
+        self._ready = memoryview(head.removeprefix(codecs.BOM_UTF8))
+
+    def readinto(self, view: memoryview) -> int:
+        """Fill the view, or as much of it as there is left; returns how much."""
+        done = 0
+        while done < len(view):
+            if self._decoder is not None and not self._ready:
+                self._decode()
+            if self._ready:
+                n = min(len(self._ready), len(view) - done)
+                view[done : done + n], self._ready = self._ready[:n], self._ready[n:]
+            else:
+                n = 0 if self._over else self._stream.readinto(view[done:]) or 0
+                if not n:
+                    break
+            done += n
+        return done
+
+    def _decode(self) -> None:
+        while not self._ready and not self._over:
+            part = self._stream.read(1 << 20)
+            self._over = not part
+            self._ready = memoryview(self._decoder.decode(part, self._over).encode())

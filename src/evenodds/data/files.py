@@ -1,0 +1,288 @@
+"""Files: CSV, TSV, JSONL, Parquet and Arrow, plain or compressed; globs; standard input. In batches."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from evenodds.cells import Coded
+from evenodds.data.memory import Table, table
+from evenodds.data.reading import typed
+from evenodds.data.source import Batch, Memory, Source, needed
+from evenodds.data.typed_files import ArrowReader, JsonReader, ParquetReader
+from evenodds.errors import DataError
+from evenodds.labels import canonical
+from evenodds.schema import SAMPLE
+from evenodds.texts import Texts, joined
+
+SAMPLE_BYTES = 1 << 26  # of a sample whose rows are very long
+Progress = Callable[[int], None]  # told how many bytes have been read since it was last told
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+SEEKING = ("parquet", "arrow")  # formats that are read from both ends
+
+
+@dataclass
+class Files:
+    """One or several files as a source: `paths` may hold globs, and "-" is standard input.
+
+    separator, encoding, header   of CSV; None: detected from the first rows
+    progress                      called with the number of bytes read, as they are read
+    """
+
+    paths: tuple[str, ...]
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    progress: Progress | None = None
+    names: tuple[str, ...] = ()  # of the columns, once a file has been opened
+    dialects: dict[str, Any] = field(default_factory=dict)  # by file of CSV: how it is written
+    _started: tuple[list[Batch], Iterator[Batch]] | None = None  # of a pipe: what the sample took, and the rest
+    _spooled: dict[str, Any] = field(default_factory=dict)  # temporary copies of pipes: path, and the file itself
+
+    def __post_init__(self) -> None:
+        self.paths = tuple(found for path in self.paths for found in _expand(os.fspath(path)))
+
+    @property
+    def name(self) -> str:
+        """The files' names as people read them."""
+        names = ["standard input" if path == "-" or path in self._spooled else path for path in self.paths]
+        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+    @property
+    def size(self) -> int | None:
+        """Bytes in all; None where it is not known, as of a pipe."""
+        if self._once:
+            return None
+        return sum(os.stat(path).st_size for path in self.paths)
+
+    @property
+    def _once(self) -> bool:
+        """Whether it can be read once only."""
+        return any(path == "-" or not stat.S_ISREG(os.stat(path).st_mode) for path in self.paths)
+
+    def rereadable(self) -> Files:
+        """The same files such that they can be read twice: a pipe is copied to a temporary file."""
+        if self._once:
+            self.paths = tuple(self._spool(path) for path in self.paths)
+        return self
+
+    def _spool(self, path: str) -> str:
+        if path != "-" and stat.S_ISREG(os.stat(path).st_mode):
+            return path
+        copy = tempfile.NamedTemporaryFile(prefix="evenodds-", suffix=os.path.splitext(path)[1])  # noqa: SIM115
+        with _open(path) as stream:
+            while block := stream.read(1 << 20):
+                copy.write(block)
+        copy.flush()
+        self._spooled[copy.name] = copy  # deleted with this object
+        return copy.name
+
+    def sample(self) -> Table:
+        """The first rows, typed."""
+        taken: list[Batch] = []
+        rest = self._read(None, None)
+        rows = size = 0
+        for batch in rest:
+            taken.append(batch)
+            rows, size = rows + batch.rows, size + getattr(batch, "bytes", 0)
+            if rows >= SAMPLE or size >= SAMPLE_BYTES:
+                break
+        if self._once:
+            self._started = taken, rest
+        if not rows:
+            raise DataError(f"{self.name} has no rows")
+        columns = {name: _sampled([batch.column(name) for batch in taken], taken[0].marks) for name in self.names}
+        return Table(columns, min(rows, SAMPLE))
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
+        """All rows, in one pass."""
+        if self._started is not None:
+            (taken, rest), self._started = self._started, None
+            needed(list(self.names), columns, self.name)
+            yield from taken
+            yield from rest
+        else:
+            yield from self._read(columns, self.progress)
+
+    def _read(self, columns: list[str] | None, progress: Progress | None) -> Iterator[Batch]:
+        for path in self.paths:
+            shown = "standard input" if path == "-" or path in self._spooled else path
+            with _said(shown), _open(path) as raw:
+                reader = self._reader(path, shown, raw, progress)
+                if not self.names:
+                    self.names = tuple(reader.names)
+                needed(reader.names, list(self.names) if columns is None else columns, shown)
+                yield from reader.batches(columns)
+
+    def _reader(self, path: str, shown: str, raw: BinaryIO, progress: Progress | None) -> Any:
+        stream, ending = _decompressed(_buffered(_Counted(raw, progress)), path)
+        start = stream.peek(8)
+        format_ = _FORMATS.get(ending, "csv")
+        if start[:4] == b"PAR1":
+            format_ = "parquet"
+        elif start[:6] == b"ARROW1" or start[:4] == b"\xff\xff\xff\xff":
+            format_ = "arrow"
+        elif format_ in SEEKING:
+            raise DataError(f"{shown} is not a {format_} file" if start else f"{shown} is empty")
+        elif start.lstrip()[:1] in (b"{", b"[") and ending not in (".csv", ".tsv"):
+            format_ = "json"
+        if format_ == "csv":
+            from evenodds.data import csv
+
+            tab = "\t" if ending in (".tsv", ".tab") else None
+            told = {"separator": self.separator or tab, "encoding": self.encoding, "header": self.header}
+            told = {name: value for name, value in told.items() if value is not None}
+            reader = csv.CsvReader(stream, shown, block=csv.BLOCK, **told)  # type: ignore[arg-type]
+            self.dialects[shown] = reader.dialect
+            return reader
+        if format_ == "json":
+            return JsonReader(stream, shown)
+        whole = raw if os.path.isfile(path) and path == getattr(raw, "name", None) else io.BytesIO(stream.read())
+        return (ParquetReader if format_ == "parquet" else ArrowReader)(whole, shown, progress)
+
+
+def _expand(path: str) -> list[str]:
+    """The files that a path or a glob names."""
+    if path == "-" or os.path.exists(path):
+        if os.path.isdir(path):
+            raise DataError(f"{path} is a directory: give its files, as in '{os.path.join(path, '*.csv')}'")
+        return [path]
+    if glob.has_magic(path):
+        found = sorted(file for file in glob.glob(path, recursive=True) if not os.path.isdir(file))
+        if not found:
+            raise DataError(f"no file matches {path!r}")
+        return found
+    raise FileNotFoundError(2, "there is no such file", path)
+
+
+@contextmanager
+def _open(path: str) -> Iterator[BinaryIO]:
+    if path == "-":
+        yield sys.stdin.buffer
+    else:
+        with open(path, "rb") as stream:
+            yield stream
+
+
+class _Counted(io.RawIOBase):
+    """A stream that says how much of it has been read."""
+
+    def __init__(self, raw: BinaryIO, progress: Progress | None) -> None:
+        self.raw, self.progress = raw, progress
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read on."""
+        n = self.raw.readinto(buffer) or 0  # type: ignore[attr-defined]
+        if self.progress is not None and n:
+            self.progress(n)
+        return n
+
+
+def _buffered(stream: io.RawIOBase) -> Any:
+    return io.BufferedReader(stream, 1 << 20)
+
+
+def _decompressed(stream: Any, path: str) -> tuple[Any, str]:
+    """The stream without its compression, known by its first bytes; and the name's ending before that of it."""
+    start = stream.peek(8)
+    how = next((how for magic, how in _MAGIC.items() if start.startswith(magic)), None)
+    root, ending = os.path.splitext(path)
+    if how is None:
+        return stream, ending.lower()
+    inner: Any
+    if how == "gzip":
+        import gzip
+
+        inner = gzip.GzipFile(fileobj=stream)
+    elif how == "zstd":
+        inner = pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd")
+    elif how == "bz2":
+        import bz2
+
+        inner = bz2.BZ2File(stream)
+    else:
+        import lzma
+
+        inner = lzma.LZMAFile(stream)  # noqa: SIM115
+    return _buffered(_Counted(inner, None)), os.path.splitext(root)[1].lower()
+
+
+@contextmanager
+def _said(name: str) -> Iterator[None]:
+    """What libraries say of a broken file, as one sentence with its name."""
+    import lzma
+
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"{name} is damaged or cut short: {_first(error)}") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise DataError(f"{name} is damaged or cut short: {_first(error)}") from None
+
+
+def _first(error: Exception) -> str:
+    return str(error).strip().split("\n")[0][:200] or type(error).__name__
+
+
+def _sampled(parts: list[Any], marks: Any) -> Any:
+    """The first rows of a column that came in parts."""
+    if all(isinstance(part, Texts) for part in parts):
+        return typed(joined(parts)[:SAMPLE], marks)
+    arrays = [_arrow(part, marks) for part in parts]
+    try:
+        whole = pa.chunked_array([chunk for array in arrays for chunk in array.chunks])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):  # different types in different files, or lines of JSON
+        texts = [None if value is None else canonical(value) for array in arrays for value in array.to_pylist()]
+        return typed(Texts.of(texts[:SAMPLE]), marks)
+    return whole.slice(0, SAMPLE)
+
+
+def _arrow(raw: Any, marks: Any) -> Any:
+    if isinstance(raw, Texts):
+        raw = typed(raw, marks)
+    elif isinstance(raw, Coded):
+        place = np.append(raw.place, -1)[raw.codes]
+        raw = pa.array(raw.labels.texts(), pa.string()).take(pa.array(place, mask=place < 0))
+    return raw if isinstance(raw, pa.ChunkedArray) else pa.chunked_array([raw])
+
+
+def is_path(x: Any) -> bool:
+    """Whether this names files."""
+    return isinstance(x, (str, os.PathLike))
+
+
+def read(x: Any) -> Source:
+    """Anything as a source: paths as files, tables as they are."""
+    return Files((os.fspath(x),)) if is_path(x) else Memory(table(x))

@@ -1,0 +1,79 @@
+"""A model learnt from any source: a table in memory, files of any size, a pipe. One pass, batch by batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenodds.cells import codes, target_kind
+from evenodds.data.decide import decide
+from evenodds.data.memory import Table
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Source
+from evenodds.data.sum import sum_source
+from evenodds.errors import DataError
+from evenodds.models.naive_bayes import Model
+from evenodds.models.settings import Settings
+from evenodds.schema import Schema, did_you_mean
+
+MANY = 100  # different values of a target, from which on they may not be half of the rows
+
+
+def learn(
+    source: Source,
+    target: str,
+    columns: Any = None,
+    settings: Settings | None = None,
+    schema: Schema | None = None,
+    weights: str | None = None,
+    threads: int | None = None,
+) -> tuple[Model, Report]:
+    """The model of a source's rows, and what was wrong with some of them."""
+    decided = schema_of(source, target, columns, schema, weights)
+    tally, report = sum_source(source, Reading(decided, weights=weights), threads)
+    model = Model(decided, tally, settings or Settings())
+    check_classes(model, source.name)
+    return model, report
+
+
+def schema_of(
+    source: Source, target: str, columns: Any = None, schema: Schema | None = None, weights: str | None = None
+) -> Schema:
+    """What each column is, decided from the source's first rows; or as another model has it."""
+    sample = source.sample()
+    for name in [target, *([weights] if weights else [])]:
+        if name not in sample.columns:
+            raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
+    kind = _target_kind(sample, target, source.name)
+    if schema is not None:
+        return Schema(schema.columns, target, kind)
+    return Schema(decide(sample.without(target, *([weights] if weights else [])), columns), target, kind)
+
+
+def _target_kind(sample: Table, target: str, where: str) -> str:
+    raw = sample[target]
+    classes = codes(raw)
+    known = int((classes.codes >= 0).sum())
+    if not known:
+        raise DataError(f"{where}: the target {target!r} has no values in the first rows")
+    if MANY < len(classes.labels) > known / 2:
+        raise DataError(
+            f"{where}: the target {target!r} has {len(classes.labels):,} different values in {known:,} rows: "
+            "expected a few classes"
+        )
+    return target_kind(raw)
+
+
+def check_classes(model: Model, where: str) -> None:
+    """Refuse a model that has nothing to tell apart."""
+    if not len(model.classes):
+        raise DataError(f"{where} has no rows with a class and a weight")
+    if len(model.classes) < 2:
+        only = str(model.classes[0])
+        raise DataError(f"{where}: the target has only one class, {only!r}: there is nothing to tell apart")
+
+
+def more(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> tuple[Model, Report]:
+    """The model of a source's rows alone, under another model's schema: to be added to it, or taken from it."""
+    tally, report = sum_source(source, Reading(model.schema, weights=weights), threads)
+    return Model(model.schema, tally, model.settings), report
