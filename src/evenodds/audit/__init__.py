@@ -1,0 +1,1 @@
+"""Judging models: how right, how sure, and rightly so."""

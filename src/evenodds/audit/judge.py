@@ -1,0 +1,181 @@
+"""Judging is a sum too: what is counted of predictions, so that batches, files and folds add.
+
+>>> forecast = np.log([[0.9, 0.1], [0.2, 0.8]])
+>>> monday = tally(["dry", "wet"], forecast, ["dry", "wet"])
+>>> tuesday = tally(["dry", "dry"], forecast, ["dry", "wet"])
+>>> monday + tuesday == tally(["dry", "wet", "dry", "dry"], np.vstack([forecast, forecast]), ["dry", "wet"])
+True
+
+The groups of the tally are the true classes. Its leaves:
+
+"classes"              counts  rows
+"predicted"            counts  rows by predicted class: the confusion matrix
+"log loss", "brier"    sums    Σ -log p(true class); Σ Σ_c (p(c) - [c is the true class])²
+"impossible"           counts  rows whose true class got probability 0: a class known to the model, one never seen
+"sure", "right"        counts  rows, and rows predicted right, by the probability of the predicted class, in 15 bins
+"confidence"           sums    Σ of that probability, in the same bins
+"scores" of a class    counts  rows by the log-odds of that class against all others, for the AUC
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.cells import as_column
+from evenodds.data.memory import in_order
+from evenodds.data.sum import CLASSES, target_codes
+from evenodds.errors import DataError
+from evenodds.families.leaves import Floats, Rows, check_weights, count
+from evenodds.labels import Fixed, Grid, Ints, Labels, canonical
+from evenodds.tally import Leaf, Numbers, Tally
+
+BINS = 15  # of confidence, equally wide, each with its lower end
+RANKED = 32  # classes up to which there is an AUC: k histograms of k groups each are kept for it
+BLOCK = 1 << 15  # rows judged at once: what the cache holds
+
+
+def tally(y: Any, log_proba: Any, classes: Sequence[Any] | NDArray[Any], weights: Any = None) -> Tally:
+    """The tally of some predictions: the true classes, and log p(class | row) with a column for each of `classes`.
+
+    A true class that is not among `classes` is allowed: its probability was 0.
+    """
+    log_p = np.asarray(log_proba, dtype=np.float64)
+    known, place = labels_of(classes)
+    if log_p.ndim != 2 or log_p.shape[1] != len(place):
+        raise DataError(
+            f"log_proba has the shape {log_p.shape}: expected rows, and {len(place)} columns for the classes"
+        )
+    target = target_codes(as_column(y), len(log_p))
+    groups = target.place[target.codes]
+    truth = at(np.argsort(place), known.find(target.labels.keys), missing=-1)[groups]
+    judged = _judge(log_p, truth)
+    rows = Rows(groups, len(target.labels), check_weights(weights, len(log_p)))
+    one, bins = np.zeros(len(log_p), np.int8), np.minimum(judged.confidence * BINS, BINS - 1).astype(np.int8)
+    leaves = {
+        CLASSES: Leaf(Fixed(1), count(one, 1, rows)),
+        ("", "predicted"): Leaf(known, count(place[judged.top], len(known), rows)),
+        ("", "log loss"): Leaf(Fixed(1), _sum(one, 1, judged.log_loss, rows), is_sum=True),
+        ("", "brier"): Leaf(Fixed(1), _sum(one, 1, judged.brier, rows), is_sum=True),
+        ("", "impossible"): Leaf(Fixed(2), count(judged.impossible, 2, rows)),
+        ("", "sure"): Leaf(Fixed(BINS), count(bins, BINS, rows)),
+        ("", "right"): Leaf(Fixed(BINS), count(np.where(judged.top == truth, bins, -1), BINS, rows)),
+        ("", "confidence"): Leaf(Fixed(BINS), _sum(bins, BINS, judged.confidence, rows), is_sum=True),
+    }
+    for c, keys in enumerate(judged.keys):
+        leaves[scores_of(known.text(place[c]))] = _histogram(keys, rows)
+    return Tally.of(target.labels, leaves).trimmed()
+
+
+class _Judged(NamedTuple):
+    """What is to be counted of each row."""
+
+    top: Ints  # the column of the predicted class
+    confidence: Floats  # its probability
+    log_loss: Floats  # -log p(true class), 0 where that is infinite
+    impossible: NDArray[np.int8]  # -1; 0 where the true class got probability 0; 1 where it is no column at all
+    brier: Floats
+    keys: NDArray[np.int32]  # (classes, rows): the log-odds of each class, as integers in the same order
+
+
+def _judge(log_p: Floats, truth: Ints) -> _Judged:
+    n, k = log_p.shape
+    ranked = k if k <= RANKED else 0
+    out = _Judged(
+        top=np.empty(n, np.int64),
+        confidence=np.empty(n),
+        log_loss=np.empty(n),
+        impossible=np.empty(n, np.int8),
+        brier=np.empty(n),
+        keys=np.empty((ranked, n), np.int32),
+    )
+
+    def work(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        log, true = log_p[part], truth[part]
+        every, known = np.arange(len(true)), true >= 0
+        with np.errstate(over="ignore"):
+            p = np.exp(log)
+        _check_sums(p.sum(axis=1), start)
+        top = log.argmax(axis=1)
+        own = np.where(known, log[every, true], -np.inf)
+        possible = own > -np.inf
+        out.top[part], out.confidence[part] = top, np.minimum(p[every, top], 1.0)
+        out.log_loss[part] = np.where(possible, np.maximum(-own, 0.0), 0.0)  # p may be a rounding above 1
+        out.impossible[part] = np.where(possible, -1, np.where(known, 0, 1))
+        if ranked:
+            out.keys[:, part] = _keys(_log_odds(log, p, top)).T
+        p[every[known], true[known]] -= 1.0
+        out.brier[part] = np.square(p).sum(axis=1) + ~known
+
+    for _ in in_order(work, range(0, n, BLOCK)):
+        pass
+    return out
+
+
+def _check_sums(sums: Floats, start: int) -> None:
+    bad = np.flatnonzero(~(np.abs(sums - 1.0) <= 1e-5))  # float32 adds up no better; NaN is bad too
+    if len(bad):
+        raise DataError(
+            f"the probabilities of row {start + bad[0]} add up to {sums[bad[0]]:g}, expected 1: "
+            "give log p(class | row), as predict_log_proba does"
+        )
+
+
+def _log_odds(log: Floats, p: Floats, top: Ints) -> Floats:
+    """log p - log (1 - p) of every class, without cancellation: 1 - p of the top class is the sum of the others."""
+    every, others = np.arange(len(top)), log.copy()
+    others[every, top] = -np.inf
+    second = others.max(axis=1, keepdims=True)
+    others -= np.where(np.isneginf(second), 0.0, second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = log - np.log1p(-p)
+        odds[every, top] = log[every, top] - (second[:, 0] + np.log(np.exp(others).sum(axis=1)))
+    return odds
+
+
+def _keys(odds: Floats) -> NDArray[np.int32]:
+    """Log-odds as integers in the same order: the 32 bits of a float32, those of negative numbers turned round.
+
+    What differs by less than 1e-7 of itself is a tie; so is what differs by less than 1e-9, which is rounding.
+    """
+    with np.errstate(over="ignore"):
+        bits = (np.round(odds, 9) + 0.0).astype(np.float32).view(np.int32)  # + 0.0: there is one zero
+    return np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
+
+
+LOWEST = int(_keys(np.array([-np.inf]))[0])
+
+
+def scores_of(text: str) -> tuple[str, str]:
+    """The leaf of a class's scores; each class is a column of its own, so that models of different classes add."""
+    return f"log-odds of {text}", "scores"
+
+
+def _histogram(keys: NDArray[np.int32], rows: Rows) -> Leaf:
+    distinct, where = np.unique(keys, return_inverse=True)
+    weights = np.ones(len(keys)) if rows.weights is None else rows.weights  # weighted, `count` needs the least room
+    return Leaf(Grid(distinct), count(where, len(distinct), Rows(rows.groups, rows.n_groups, weights)))
+
+
+def _sum(where: NDArray[np.integer], values: int, amounts: Floats, rows: Rows) -> Numbers:
+    """Σ of amounts of 0 or more by value and group, exactly: a count whose weights they are."""
+    weights = amounts if rows.weights is None else amounts * rows.weights
+    return count(where, values, Rows(rows.groups, rows.n_groups, weights))
+
+
+def labels_of(classes: Sequence[Any] | NDArray[Any]) -> tuple[Labels, Ints]:
+    """The labels of the classes, and each class's place among them."""
+    texts = [canonical(value) for value in np.asarray(classes).tolist()]
+    labels, place = Labels.coded(texts)
+    if len(labels) < max(len(texts), 1):
+        raise DataError(f"classes={texts}: expected each class once, and at least one")
+    return labels, place
+
+
+def at(numbers: NDArray[Any], where: Ints, missing: float = 0) -> NDArray[Any]:
+    """numbers[where] along the first axis; `missing` where there is none, which is at -1."""
+    return np.concatenate([numbers, np.full_like(numbers, missing, shape=(1, *numbers.shape[1:]))])[where]
