@@ -1,15 +1,28 @@
 """The command line. A command's module is imported only when the command runs, so that `evenodds --help` is instant."""
 
 import importlib
+import os
 import sys
+from typing import Any
 
 import click
 
 # name: (where it lives, one line for --help). A new command is one new line.
 COMMANDS = {
-    "bayes": ("evenodds.cli.bayes:bayes", "Bayes' rule: from a prior and evidence to a posterior."),
     "demo": ("evenodds.cli.demo:demo", "Train, evaluate and explain on embedded data."),
+    "fit": ("evenodds.cli.fit:fit", "Learn a model from files, and save it."),
+    "predict": ("evenodds.cli.predict:predict", "Add predictions to a file's rows."),
+    "evaluate": ("evenodds.cli.evaluate:evaluate", "How good is a model, or a kind of model, on a file?"),
+    "explain": ("evenodds.cli.explain:explain", "Why does a model say what it says of a row?"),
+    "show": ("evenodds.cli.show:show", "What a model has learnt, as tables."),
+    "add": ("evenodds.cli.sums:add", "Add models: the model of all their rows."),
+    "learn": ("evenodds.cli.sums:learn", "Teach a model more rows."),
+    "forget": ("evenodds.cli.sums:forget", "Make a model forget rows, as if never learnt."),
+    "coin": ("evenodds.cli.coin:coin", "What heads and tails say of a coin."),
+    "bayes": ("evenodds.cli.bayes:bayes", "Bayes' rule: from a prior and evidence to a posterior."),
+    "completion": ("evenodds.cli.completion:completion", "Print a script that completes commands in your shell."),
 }
+INTERRUPTED, NO_READER = 130, 141  # what a shell reports of a process ended by SIGINT and by SIGPIPE
 
 
 class LazyGroup(click.Group):
@@ -45,14 +58,39 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; whatever it meets ends in one sentence and the documented exit code."""
+        from evenodds.cli.output import BadDataError
+        from evenodds.errors import DataError
+
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:  # the reader, such as head, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(NO_READER)
+        except DataError as error:
+            raise BadDataError(str(error)) from error
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(f"{where}{error.strerror or error}") from error
+        except MemoryError:
+            raise click.ClickException("there is not enough memory") from None
+
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="evenodds", message="%(prog)s %(version)s")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Probabilistic learning people can see through.
 
     Answers go to stdout, messages to stderr. Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad data.
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
     for stream in (sys.stdout, sys.stderr):  # a pipe that cannot encode → or × gets a ? instead of a traceback
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -33,8 +33,11 @@ class Score:
 
 
 @click.command()
+@click.option(
+    "--csv", "csv_path", type=click.Path(dir_okay=False), help="Write the data to this CSV file, and no more."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def demo(as_json: bool) -> None:
+def demo(csv_path: str | None, as_json: bool) -> None:
     """Train, evaluate and explain naive Bayes on the people of the Titanic.
 
     Embedded data, no network, a few seconds. What is shown: that learning is a sum; how well the model predicts people
@@ -44,6 +47,9 @@ def demo(as_json: bool) -> None:
     from evenodds.models.classifier import NaiveBayes
 
     people = titanic()
+    if csv_path is not None:
+        save_csv(people, csv_path)
+        return
     whole = NaiveBayes().fit(people, TARGET)
     folds = [people.take(list(range(k, people.num_rows, FOLDS))) for k in range(FOLDS)]
     models = [NaiveBayes().fit(fold, TARGET).model_ for fold in folds]
@@ -63,6 +69,16 @@ def demo(as_json: bool) -> None:
         print_json(as_data(shown))
     else:
         click.echo(as_text(shown))
+
+
+def save_csv(people: Any, path: str) -> None:
+    """The people of the Titanic as a CSV file, to try the other commands on."""
+    from evenodds.replacing import replacing
+
+    lines = [",".join(people.column_names), *(",".join(row.values()) for row in people.to_pylist())]
+    with replacing(path) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
+    click.echo(f"{people.num_rows:,} rows → {path}", err=True)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,125 @@
+"""`evenodds explain`: why a model says what it says of a row."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenodds.cli import data
+from evenodds.cli.output import WrongUsageError, print_json
+
+if TYPE_CHECKING:
+    from evenodds.data.files import Files
+    from evenodds.data.memory import Table
+    from evenodds.models.naive_bayes import Model
+
+FIRST = 3  # rows of a file that are explained if none is asked for
+
+
+@click.command(no_args_is_help=True)
+@click.argument("model", type=click.Path())
+@click.argument("row", nargs=-1, metavar="[COLUMN=VALUE... | DATA]")
+@click.option("--row", "numbers", type=click.IntRange(min=1), multiple=True, help="Which row of DATA; repeatable.")
+@click.option("--of", "of", metavar="CLASS", help="The class to explain; the most probable if not given.")
+@click.option("--against", metavar="CLASS", help="The class it is held against; the runner-up if not given.")
+@click.option("--separator", metavar="CHAR", help="Of CSV cells; detected if not given.")
+@click.option("--encoding", metavar="NAME", help="Of text files; detected if not given.")
+@data.as_json
+def explain(
+    model: str,
+    row: tuple[str, ...],
+    numbers: tuple[int, ...],
+    of: str | None,
+    against: str | None,
+    separator: str | None,
+    encoding: str | None,
+    as_json: bool,
+) -> None:
+    """Why? The prior and one term per column, in log-odds, that add up to the answer.
+
+    \b
+      evenodds explain titanic.eo sex=female class=3rd
+      evenodds explain titanic.eo people.csv --row 17 --row 42
+      head -2 people.csv | evenodds explain titanic.eo -
+    """
+    from evenodds.models.explain import explain as terms
+
+    learnt = data.load(model)
+    cells = [text for text in row if "=" in text and not os.path.exists(text)]
+    paths = tuple(text for text in row if text not in cells)
+    if cells and paths:
+        raise WrongUsageError(f"give a row as COLUMN=VALUE, or a file, not both: {paths[0]!r} has no =")
+    if paths:
+        rows = _rows(learnt, data.files(paths, separator, encoding), numbers)
+    else:
+        rows = [_row(learnt, cells, model)]
+    found = [one for table in rows for one in terms(learnt, table, of, against)]
+    if as_json:
+        print_json([one.to_dict() for one in found])
+    else:
+        click.echo("\n\n".join(_coloured(repr(one)) for one in found))
+
+
+def _row(model: Model, cells: list[str], where: str) -> Table:
+    """One row from COLUMN=VALUE; a column that is not named is missing."""
+    from evenodds.data.memory import Table
+    from evenodds.data.source import TableBatch
+    from evenodds.errors import DataError
+    from evenodds.schema import did_you_mean
+    from evenodds.texts import Texts
+
+    given: dict[str, str] = {}
+    names = list(dict.fromkeys(how.source or name for name, how in model.schema.features.items()))
+    for text in cells:
+        name, _, value = text.partition("=")
+        if name not in names:
+            raise DataError(f"{where}: {did_you_mean(name, names)}")
+        given[name] = value
+    columns = {name: Texts.of([given.get(name)]) for name in names}
+    return _read(model, TableBatch(Table(columns, 1)))
+
+
+def _read(model: Model, batch: Any) -> Table:
+    from evenodds.data.reading import Reading
+
+    read = Reading(model.schema, target=False)(batch)
+    data.say_report(read.report)
+    return read.table
+
+
+def _rows(model: Model, source: Files, numbers: tuple[int, ...]) -> list[Table]:
+    """The rows of a file with these numbers, counted from 1; the first few if there are none."""
+    from evenodds.data.reading import Reading
+    from evenodds.data.sum import number
+    from evenodds.errors import DataError
+
+    wanted = sorted(set(numbers)) or list(range(1, FIRST + 1))
+    reading = Reading(model.schema, target=False)
+    found: list[Table] = []
+    rows = 0
+    for start, batch in number(source.batches(reading.columns)):
+        rows = start + batch.rows
+        here = [n - 1 - start for n in wanted if start < n <= rows]
+        if here:
+            part = reading(batch).table
+            found += [part.slice(i, i + 1) for i in here]
+        if rows >= wanted[-1]:
+            break
+    if not found or (numbers and rows < wanted[-1]):
+        raise DataError(f"{source.name} has {rows:,} rows: there is no row {wanted[-1] if numbers else 1}")
+    return found
+
+
+def _coloured(text: str) -> str:
+    """Evidence for in green, against in red; click drops the colours off a terminal."""
+    return "\n".join(
+        line.replace(bar, click.style(bar, fg=colour)) if (bar := _bar(line, mark)) else line
+        for line in text.split("\n")
+        for mark, colour in [("█", "green") if "█" in line else ("░", "red")]
+    )
+
+
+def _bar(line: str, mark: str) -> str:
+    return mark * line.count(mark)

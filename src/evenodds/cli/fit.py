@@ -1,0 +1,85 @@
+"""`evenodds fit`: learn a model from files, and save it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from evenodds.cli import data
+from evenodds.cli.output import WrongUsageError, print_json
+
+
+@click.command(no_args_is_help=True)
+@click.argument("paths", nargs=-1, required=True, metavar="DATA...")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
+@click.option("--like", type=click.Path(), metavar="MODEL", help="Type the columns as this model does, so they add.")
+@data.modelling
+@data.reading
+@data.as_json
+def fit(
+    paths: tuple[str, ...],
+    output: str,
+    like: str | None,
+    target: str | None,
+    roles: tuple[str, ...],
+    weight: str | None,
+    smoothing: str | None,
+    prior: str | None,
+    estimate: str | None,
+    class_prior: str | None,
+    unseen: str | None,
+    separator: str | None,
+    encoding: str | None,
+    header: bool | None,
+    threads: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Learn a naive Bayes model from CSV, TSV, JSONL, Parquet or Arrow files, and save it.
+
+    Files may be compressed (gz, zst, bz2, xz), named by globs, and of any size; - is standard input. What each column
+    is gets decided from the first 10,000 rows and is shown; --role decides otherwise.
+
+    \b
+      evenodds fit mail.csv --target label -o spam.eo
+      evenodds fit 'days/*.parquet' -t sold -o shop.eo --role zip=category --role day=date:weekday+month
+      zcat big.csv.gz | evenodds fit - -t y -o big.eo
+    """
+    started = time.perf_counter()
+    if target is None and like is None:
+        raise WrongUsageError("which column is to be predicted? Name it with --target")
+    how = data.settings(smoothing, prior, estimate, class_prior, unseen)
+    told = data.columns(roles)
+    source = data.files(paths, separator, encoding, header)
+    from evenodds.models.learn import learn
+
+    pattern = data.load(like).schema if like is not None else None
+    target = target if target is not None else pattern.target  # type: ignore[union-attr]
+    with data.notes(quiet), data.progress(source, "learning", quiet):
+        model, report = learn(source, target, told or None, how, pattern, weight, threads)
+    model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
+    model.save(output)
+    seconds = time.perf_counter() - started
+    data.say_report(report, quiet)
+    if as_json:
+        print_json(as_data(model, report, {file: str(how) for file, how in source.dialects.items()}, output, seconds))
+    elif not quiet:
+        for file, dialect in source.dialects.items():
+            click.echo(f"{file}: {dialect}", err=True)
+        click.echo(f"{model.schema!r}\n{data.summary(model, output)} in {seconds:.1f} s", err=True)
+
+
+def as_data(model: Any, report: Any, described: dict[str, str], output: str, seconds: float) -> dict[str, object]:
+    """What was learnt, for JSON."""
+    return {
+        "model": output,
+        "target": model.schema.target,
+        "rows": model.rows,
+        "classes": data.classes(model),
+        "columns": {name: c.described for name, c in model.schema.columns.items()},
+        "files": described,
+        "report": report.to_dict(),
+        "seconds": seconds,
+    }

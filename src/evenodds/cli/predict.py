@@ -1,0 +1,76 @@
+"""`evenodds predict`: a file's rows with the predictions added, as they stream by."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from evenodds.cli import data
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+@click.command(no_args_is_help=True)
+@click.argument("model", type=click.Path())
+@click.argument("paths", nargs=-1, required=True, metavar="DATA...")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file to write; standard output if not given.")
+@click.option("--all", "every", is_flag=True, help="Add the probability of every class.")
+@click.option("--only", is_flag=True, help="Leave out the columns that were read.")
+@data.reading
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON object for each row instead of CSV.")
+def predict(
+    model: str,
+    paths: tuple[str, ...],
+    output: str | None,
+    every: bool,
+    only: bool,
+    separator: str | None,
+    encoding: str | None,
+    header: bool | None,
+    threads: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Add to each row the most probable class and its probability.
+
+    CSV rows are passed on as they are, with two cells added; rows of other files are written as CSV too, or with --json
+    as JSON lines. The columns are named after the target: label_predicted, label_probability.
+
+    \b
+      evenodds predict spam.eo new.csv > judged.csv
+      evenodds predict spam.eo - --all < new.csv | head
+    """
+    from evenodds.cli.rows import writer_for
+    from evenodds.data.reading import Reading
+    from evenodds.data.report import Report
+    from evenodds.data.source import needed
+
+    learnt = data.load(model)
+    source = data.files(paths, separator, encoding, header)
+    reading = Reading(learnt.schema, target=False)
+    report = Report()
+    with ExitStack() as stack:
+        out: BinaryIO = sys.stdout.buffer
+        if output is not None:
+            from evenodds.replacing import replacing
+
+            out = stack.enter_context(replacing(output))
+        stack.enter_context(data.notes(quiet))
+        stack.enter_context(data.progress(source, "predicting", quiet))
+        writer: Any = None
+        for batch in source.batches(reading.columns if only else None):
+            if writer is None:
+                needed(list(source.names), reading.columns, source.name)
+                writer = writer_for(source, learnt, every, only, as_json)
+                out.write(writer.head)
+            read = reading(batch)
+            report += read.report
+            out.write(writer.rows(batch, learnt.log_proba(read.table, threads)))
+    data.say_report(report, quiet)

@@ -1,0 +1,50 @@
+"""`evenodds show`: what a model has learnt, as tables a person reads."""
+
+from __future__ import annotations
+
+import click
+
+from evenodds.cli import data
+from evenodds.cli.output import print_json
+
+
+@click.command(no_args_is_help=True)
+@click.argument("model", type=click.Path())
+@click.argument("columns", nargs=-1)
+@data.as_json
+def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
+    """What a model has learnt: its classes, and for each column p(value | class) with 95 % credible intervals.
+
+    \b
+      evenodds show titanic.eo
+      evenodds show titanic.eo sex age
+    """
+    from evenodds.errors import DataError
+    from evenodds.models.learnt import Tables, n_parameters
+    from evenodds.schema import did_you_mean
+
+    learnt = data.load(model)
+    features = learnt.schema.features
+    for name in columns:
+        if name not in features:
+            raise DataError(f"{model}: {did_you_mean(name, features)}")
+    tables = Tables(learnt)
+    shown = {name: tables[name] for name in columns or features}
+    size = n_parameters(learnt)
+    if as_json:
+        print_json(
+            {
+                "target": learnt.schema.target,
+                "rows": learnt.rows,
+                "classes": data.classes(learnt),
+                "parameters": size,
+                "columns": {
+                    name: column.described for name, column in learnt.schema.columns.items()
+                },
+                "tables": {name: table.to_dicts() for name, table in shown.items()},
+            }
+        )
+        return
+    if not columns:
+        click.echo(f"{data.summary(learnt)}; {size['naive']:,} parameters\n\n{learnt.schema!r}\n")
+    click.echo("\n\n".join(repr(table) if len(table) else f"{table.title}\nsays nothing" for table in shown.values()))

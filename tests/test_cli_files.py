@@ -1,0 +1,263 @@
+"""The commands that read files and models: fit, predict, evaluate, explain, show, add, learn, forget."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import evenodds as eo
+from evenodds.cli import main
+from evenodds.data.titanic import titanic
+
+
+def run(*args, code=0, stdin=None):
+    result = CliRunner().invoke(main, [str(a) for a in args], input=stdin)
+    assert result.exit_code == code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "people.csv"
+    run("demo", "--csv", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(people):
+    path = people.parent / "titanic.eo"
+    run("fit", people, "-t", "survived", "-o", path)
+    return path
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_fit_is_the_librarys(model):
+    assert eo.load(model) == eo.NaiveBayes().fit(titanic(), "survived").model_
+
+
+def test_fit_tells_people_on_stderr_and_machines_on_stdout(people, tmp_path):
+    result = run("fit", people, "-t", "survived", "-o", tmp_path / "m.eo")
+    assert result.stdout == ""
+    assert "2,201 rows of 2 classes of 'survived' (no 1,490, yes 711)" in result.stderr
+    data = json.loads(run("fit", people, "-t", "survived", "-o", tmp_path / "m.eo", "--json").stdout)
+    assert data["rows"] == 2201
+    assert data["classes"] == {"no": 1490, "yes": 711}
+    assert data["columns"] == {
+        "class": "Categorical",
+        "sex": "Categorical",
+        "age": "Categorical",
+    }
+    assert run("fit", people, "-t", "survived", "-o", tmp_path / "m.eo", "-q").output == ""
+
+
+def test_fit_takes_roles_and_settings(people, tmp_path):
+    run("fit", people, "-t", "survived", "-o", tmp_path / "m.eo", "--role", "age=ignore", "--smoothing", 2, "--prior", "flat",
+        "--estimate", "mean", "--class-prior", "no=.5,yes=.5", "--unseen", "prior")  # fmt: skip
+    model = eo.load(tmp_path / "m.eo")
+    assert list(model.schema.features) == ["class", "sex"]
+    settings = model.settings
+    assert (settings.smoothing, settings.prior, settings.estimate, settings.unseen) == (2.0, "flat", "mean", "prior")
+    assert np.exp(model.log_prior).tolist() == [0.5, 0.5]
+    for role in ("number", "gaussian", "log-gaussian", "count", "flag", "category", "text", "id", "ignore", "date"):
+        result = CliRunner().invoke(
+            main, ["fit", str(people), "-t", "survived", "-o", str(tmp_path / "r.eo"), "--role", f"age={role}"]
+        )
+        assert result.exit_code in (0, 3), result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--role", "age"], "expected COLUMN=ROLE"),
+        (["--role", "age=categry"], "did you mean 'category'?"),
+        (["--role", "age=date:minute"], "expected some of year, month, day"),
+        (["--smoothing", "much"], "'much' is not a number"),
+        (["--smoothing", "-1"], "expected a number of pseudo-rows"),
+        (["--class-prior", "even"], "expected 'estimated', 'uniform'"),
+        (["--separator", "ab"], "expected one character"),
+        (["--encoding", "klingon"], "there is no encoding 'klingon'"),
+    ],
+)
+def test_wrong_usage_is_exit_2(people, tmp_path, options, sentence):
+    result = run("fit", people, "-t", "survived", "-o", tmp_path / "m.eo", *options, code=2)
+    assert sentence in result.stderr
+    assert not (tmp_path / "m.eo").exists()
+
+
+def test_columns_that_are_not_there(people, model, tmp_path):
+    result = run("fit", people, "-t", "survivd", "-o", tmp_path / "m.eo", code=3)
+    assert "column 'survivd' not found; did you mean 'survived'?" in result.stderr
+    result = run("fit", people, "-t", "survived", "--role", "sexx=flag", "-o", tmp_path / "m.eo", code=3)
+    assert "did you mean 'sex'?" in result.stderr
+    assert "did you mean 'sex'?" in run("show", model, "sexx", code=3).stderr
+    assert "did you mean 'sex'?" in run("explain", model, "sexx=male", code=3).stderr
+    other = tmp_path / "other.csv"
+    other.write_text("klass,sex,age\n1st,male,adult\n")
+    assert "column 'class' not found; did you mean 'klass'?" in run("predict", model, other, code=3).stderr
+
+
+def test_predict_adds_columns_to_the_rows_as_they_are(model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text('name;class;sex;age\n"O""Hara; Mary";3rd;female;child\nX;1st;male;adult\nY;;;\n')
+    result = run("predict", model, path)
+    lines = result.stdout.splitlines()
+    assert lines[0] == "name;class;sex;age;survived_predicted;survived_probability"
+    assert lines[1].startswith('"O""Hara; Mary";3rd;female;child;yes;0.')
+    assert lines[3].startswith("Y;;;;no;0.67")
+    shares = run("predict", model, path, "--all").stdout.splitlines()
+    assert shares[0].endswith("p(survived=no);p(survived=yes)")
+    p = [float(x) for x in shares[1].rsplit(";", 3)[1:]]
+    assert abs(p[1] + p[2] - 1) < 1e-5
+    assert p[0] == max(p)
+    only = run("predict", model, path, "--only").stdout.splitlines()
+    assert only[0] == "survived_predicted;survived_probability"
+    objects = [json.loads(line) for line in run("predict", model, path, "--json").stdout.splitlines()]
+    assert objects[0]["name"] == 'O"Hara; Mary'
+    assert objects[0]["survived_predicted"] == "yes"
+    assert objects[2]["class"] is None
+
+
+def test_predict_says_what_the_library_says(model, people, tmp_path):
+    found = table(run("predict", model, people, "--all").stdout)
+    rows = titanic().drop_columns(["survived"])
+    known = np.exp(eo.load(model).log_proba(rows))
+    np.testing.assert_allclose([float(row["p(survived=yes)"]) for row in found], known[:, 1], rtol=1e-5)
+    assert [row["sex"] for row in found] == rows["sex"].to_pylist()
+    for name in ("p.parquet", "p.jsonl", "p.csv.gz"):
+        path = tmp_path / name
+        if name.endswith("parquet"):
+            pq.write_table(rows, path)
+        elif name.endswith("jsonl"):
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()))
+        else:
+            import gzip
+
+            path.write_bytes(gzip.compress(people.read_bytes()))
+        again = table(run("predict", model, path).stdout)
+        assert [row["survived_predicted"] for row in again] == [row["survived_predicted"] for row in found]
+        assert [row["class"] for row in again] == rows["class"].to_pylist()
+
+
+def test_predict_to_a_file(model, people, tmp_path):
+    out = tmp_path / "out.csv"
+    result = run("predict", model, people, "-o", out)
+    assert result.stdout == ""
+    assert out.read_text() == run("predict", model, people).stdout
+
+
+def test_predicted_names_do_not_clash(model, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("class,sex,age,survived_predicted\n1st,male,adult,?\n")
+    assert run("predict", model, path).stdout.startswith("class,sex,age,survived_predicted,survived_predicted_,")
+
+
+def test_evaluate_a_model_and_by_folds(model, people):
+    page = run("evaluate", model, people).stdout
+    assert "accuracy" in page
+    data = json.loads(run("evaluate", model, people, "--json").stdout)
+    nb = eo.NaiveBayes().fit(titanic(), "survived")
+    truth = titanic()["survived"].to_pylist()
+    assert abs(data["accuracy"] - nb.score(titanic().drop_columns(["survived"]), truth)) < 1e-9
+    folds = json.loads(run("evaluate", people, "-t", "survived", "-k", 10, "--json").stdout)
+    assert folds["folds"] == 10
+    assert 0.76 < folds["accuracy"] < 0.80
+    assert folds["rows"] == 2201
+    again = json.loads(run("evaluate", people, "-t", "survived", "-k", 10, "--seed", 1, "--json").stdout)
+    assert again["log_loss"] != folds["log_loss"]
+    piped = run("evaluate", "-", "-t", "survived", "-k", 10, "--json", stdin=people.read_bytes())
+    assert json.loads(piped.stdout)["log_loss"] == folds["log_loss"]
+
+
+def test_folds_are_refits(people):
+    """The sum of the other folds is the model that a refit without the fold would give."""
+    from evenodds.audit.evaluate import cross_validate
+    from evenodds.audit.metrics import Metrics, tally
+    from evenodds.data.files import read
+    from evenodds.data.sum import fold_of
+
+    found, _ = cross_validate(read(people), "survived", 5, random_state=3)
+    rows = titanic()
+    fold = fold_of(0, rows.num_rows, None, 5, 3)
+    assert set(np.bincount(fold) // 100) <= {3, 4, 5}
+    total = None
+    for k in range(5):
+        mine, rest = rows.take(np.flatnonzero(fold == k)), rows.take(np.flatnonzero(fold != k))
+        model = eo.NaiveBayes().fit(rest, "survived").model_
+        part = tally(mine["survived"], model.log_proba(mine), model.classes)
+        total = part if total is None else total + part
+    assert Metrics.of(total, ["no", "yes"]).to_dict() == found.to_dict()
+
+
+def test_evaluate_usage(model, people):
+    assert "--folds" in run("evaluate", people, code=2).stderr
+    assert "--target" in run("evaluate", people, "-k", 3, code=2).stderr
+    assert "need --folds" in run("evaluate", model, people, "--smoothing", 3, code=2).stderr
+
+
+def test_explain_a_row_and_rows(model, people):
+    page = run("explain", model, "sex=female", "class=3rd").stdout
+    nb = eo.NaiveBayes().fit(titanic(), "survived")
+    assert page.strip() == repr(nb.explain([{"sex": "female", "class": "3rd"}]))
+    assert "\x1b" not in page
+    [one] = json.loads(run("explain", model, "sex=female", "class=3rd", "--json", "--of", "no").stdout)
+    assert one["of"] == "no"
+    assert abs(one["prior"] + sum(term["log_odds"] for term in one["terms"]) - one["total"]) < 1e-9
+    two = json.loads(run("explain", model, people, "--row", 2201, "--row", 1, "--json").stdout)
+    rows = titanic().drop_columns(["survived"])
+    assert [e["probability"] for e in two] == pytest.approx(
+        [nb.explain(rows[i : i + 1]).probability for i in (0, 2200)]
+    )
+    assert "there is no row 9999" in run("explain", model, people, "--row", 9999, code=3).stderr
+    assert "no class 'maybe'" in run("explain", model, "sex=male", "--of", "maybe", code=3).stderr
+    assert "not both" in run("explain", model, "sex=male", people, code=2).stderr
+
+
+def test_show(model):
+    page = run("show", model).stdout
+    assert "p(sex | survived)" in page
+    assert "2,201 rows of 2 classes" in page
+    assert run("show", model, "age").stdout.startswith("p(age | survived)")
+    data = json.loads(run("show", model, "--json").stdout)
+    assert set(data["tables"]) == {"class", "sex", "age"}
+    assert data["parameters"] == {"naive": 11, "joint": 31}
+
+
+def test_add_learn_and_forget_are_exact(model, tmp_path):
+    rows = titanic().to_pylist()
+
+    def save(name, some):
+        with open(tmp_path / name, "w", newline="") as file:
+            out = csv.DictWriter(file, rows[0])
+            out.writeheader()
+            out.writerows(some)
+        return tmp_path / name
+
+    monday, tuesday = save("monday.csv", rows[0::2]), save("tuesday.csv", rows[1::2])
+    a, b, week = tmp_path / "a.eo", tmp_path / "b.eo", tmp_path / "week.eo"
+    run("fit", monday, "-t", "survived", "-o", a)
+    run("fit", tuesday, "-t", "survived", "-o", b)
+    before = a.read_bytes()
+    data = json.loads(run("add", a, b, "-o", week, "--json").stdout)
+    assert data["rows"] == 2201
+    assert eo.load(week) == eo.load(model)
+    run("forget", week, tuesday)
+    assert eo.load(week) == eo.load(a)
+    run("learn", a, tuesday, "-o", week)
+    assert eo.load(week) == eo.load(model)
+    assert a.read_bytes() == before
+    assert "never learnt" in run("forget", a, tuesday, tuesday, code=3).stderr
+    assert a.read_bytes() == before
+    other = save("other.csv", rows)
+    run("fit", other, "-t", "sex", "-o", tmp_path / "other.eo")
+    assert "cannot be added" in run("add", a, tmp_path / "other.eo", "-o", week, code=3).stderr
+    run("fit", save("few.csv", rows[:50]), "--like", model, "-o", tmp_path / "few.eo")
+    assert eo.load(tmp_path / "few.eo").schema == eo.load(model).schema

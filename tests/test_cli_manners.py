@@ -1,0 +1,191 @@
+"""How the command line behaves in a pipe, on a terminal, and when it is interrupted."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evenodds.cli import COMMANDS
+
+EVENODDS = str(Path(sys.executable).parent / "evenodds")
+PLAIN = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("cli")
+    run("demo", "--csv", "people.csv", folder=place)
+    run("fit", "people.csv", "-t", "survived", "-o", "titanic.eo", folder=place)
+    lines = (place / "people.csv").read_text().splitlines(keepends=True)
+    (place / "big.csv").write_text(lines[0] + "".join(lines[1:]) * 500)
+    return place
+
+
+def run(*args, folder, stdin=None, env=None):
+    done = subprocess.run([EVENODDS, *args], cwd=folder, input=stdin, capture_output=True, env=env or PLAIN)
+    assert done.returncode == 0, done.stderr.decode()
+    return done
+
+
+def on_a_terminal(*args, folder, env=None):
+    """What a command prints to a terminal on stderr, and what goes to a pipe on stdout."""
+    ours, theirs = pty.openpty()
+    out = folder / "out.txt"
+    with open(out, "wb") as file:
+        process = subprocess.Popen(
+            [EVENODDS, *args], cwd=folder, stdout=file, stderr=theirs, stdin=theirs, env={**PLAIN, **(env or {})}
+        )
+    os.close(theirs)
+    shown = b""
+    while True:
+        ready, _, _ = select.select([ours], [], [], 0.2)
+        if ready:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        elif process.poll() is not None:
+            break
+    assert process.wait() == 0, shown
+    os.close(ours)
+    return out.read_text(), shown.decode()
+
+
+def test_help_is_instant_and_imports_nothing_heavy(folder):
+    script = (
+        "import sys; from evenodds.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "print({'numpy', 'sklearn', 'pyarrow', 'scipy', 'numba', 'rich'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-1] == "set()"
+    for name, (_, summary) in COMMANDS.items():
+        assert name in shown
+        assert summary.split()[0] in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_imports_nothing_heavy(command):
+    script = (
+        "import sys; from evenodds.cli import main\n"
+        f"try: main(['{command}', '--help'])\nexcept SystemExit: pass\n"
+        "print({'numpy', 'sklearn', 'pyarrow', 'scipy', 'numba', 'rich'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize(
+    "command", [["explain", "titanic.eo", "sex=male"], ["predict", "titanic.eo", "people.csv"], ["show", "titanic.eo"]]
+)
+def test_scikit_learn_is_not_imported(folder, command):
+    script = (
+        "import sys; from evenodds.cli import main\n"
+        f"try: main({command!r})\nexcept SystemExit: pass\n"
+        "print({'sklearn', 'pandas', 'polars'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "set()"
+
+
+def test_a_reader_that_has_seen_enough(folder):
+    command = f"set -o pipefail; '{EVENODDS}' predict titanic.eo - < big.csv | head -3; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, env=PLAIN)
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0] == "class,sex,age,survived,survived_predicted,survived_probability"
+    assert len(lines) == 4
+    assert lines[3] == "141"
+
+
+def test_interrupted_is_130(folder):
+    process = subprocess.Popen(
+        [EVENODDS, "fit", "-", "-t", "survived", "-o", "never.eo"],
+        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=PLAIN,
+    )  # fmt: skip
+    process.stdin.write((folder / "people.csv").read_bytes())
+    process.stdin.flush()
+    time.sleep(2.5)  # it is waiting for more rows
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in err
+    assert not (folder / "never.eo").exists()
+
+
+def test_nothing_but_data_on_stdout(folder):
+    done = run("predict", "titanic.eo", "big.csv", folder=folder)
+    assert done.stderr == b""
+    assert done.stdout.count(b"\n") == 2201 * 500 + 1
+    out, shown = on_a_terminal("predict", "titanic.eo", "big.csv", folder=folder)
+    assert out.encode() == done.stdout
+    assert "predicting" in shown  # the bar
+    done = run("fit", "big.csv", "-t", "survived", "-o", "big.eo", folder=folder)
+    assert done.stdout == b""
+    assert b"\x1b" not in done.stderr
+    assert b"\r" not in done.stderr
+    out, shown = on_a_terminal("fit", "big.csv", "-t", "survived", "-o", "big.eo", folder=folder)
+    assert out == ""
+    assert "1,100,500 rows" in shown
+
+
+def test_colours_on_a_terminal_only_and_never_with_no_color(folder):
+    def shown(**env):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [EVENODDS, "explain", "titanic.eo", "sex=male"],
+            cwd=folder,
+            stdout=theirs,
+            stderr=theirs,
+            env={**PLAIN, **env},
+        )
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+        assert process.wait() == 0
+        os.close(ours)
+        return text
+
+    assert b"\x1b[3" in shown()
+    assert b"\x1b[3" not in shown(NO_COLOR="1")
+    assert b"\x1b" not in run("explain", "titanic.eo", "sex=male", folder=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["predict", "nothing.eo", "people.csv"], 1, "nothing.eo"),
+        (["predict", "titanic.eo", "nothing.csv"], 1, "nothing.csv: there is no such file"),
+        (["predict", "people.csv", "people.csv"], 3, "people.csv"),
+        (["fit", "no/*.csv", "-t", "y", "-o", "m.eo"], 3, "no file matches 'no/*.csv'"),
+        (["fit", ".", "-t", "y", "-o", "m.eo"], 3, "is a directory"),
+        (["fit", "people.csv", "-t", "survived", "-o", "no/such/m.eo"], 1, "no/such/m.eo"),
+        (["fit", "people.csv", "-o", "m.eo"], 2, "--target"),
+        (["fit", "people.csv", "-t", "survived"], 2, "--output"),
+        (["evalute"], 2, "did you mean 'evaluate'?"),
+        (["fit", "people.csv", "--traget", "x", "-o", "m.eo"], 2, "--target"),
+    ],
+)
+def test_exit_codes(folder, args, code, sentence):
+    done = subprocess.run([EVENODDS, *args], cwd=folder, capture_output=True, text=True, env=PLAIN)
+    assert done.returncode == code, done.stderr
+    assert sentence in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr

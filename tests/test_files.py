@@ -1,0 +1,278 @@
+"""Files: the same rows give the same model, whatever the format, the batches and the compression."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import evenodds as eo
+from evenodds.data import csv as csv_module
+from evenodds.data import typed_files
+from evenodds.data.files import Files, read
+from evenodds.data.memory import table
+from evenodds.data.source import Memory
+from evenodds.models.learn import learn, more
+
+pytestmark = pytest.mark.filterwarnings("ignore::evenodds.SchemaWarning")
+
+
+def rows(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["ham", 'spam, or "junk"', "ünïcode\n"], n, p=[0.5, 0.3, 0.2])
+    size = rng.lognormal(2, 1, n)
+    size[rng.random(n) < 0.1] = np.nan
+    colour = rng.choice(["red", "green", "blue", "a,b", 'q"q', "naïve"], n).astype(object)
+    colour[rng.random(n) < 0.1] = None
+    return pa.table(
+        {
+            "size": pa.array(size, from_pandas=True),
+            "kicks": pa.array(rng.poisson(3, n)),
+            "colour": pa.array(colour.tolist(), pa.string()),
+            "flag": pa.array(rng.choice([True, False], n)),
+            "day": pa.array([f"2024-{m:02}-11" for m in rng.integers(1, 13, n)]),
+            "label": pa.array(y),
+        }
+    )
+
+
+COLUMNS = {"day": eo.Column(parts=("month", "weekday")), "kicks": eo.Poisson, "size": eo.Gaussian}
+
+
+def csv_bytes(t):
+    out = io.BytesIO()
+    pyarrow.csv.write_csv(t, out)
+    return out.getvalue()
+
+
+def write(t, path):
+    name = path.name
+    raw = None
+    if ".csv" in name:
+        raw = csv_bytes(t)
+    elif ".tsv" in name:
+        out = io.BytesIO()
+        pyarrow.csv.write_csv(t, out, pyarrow.csv.WriteOptions(delimiter="\t"))
+        raw = out.getvalue()
+    elif ".jsonl" in name:
+        raw = "".join(json.dumps(row) + "\n" for row in t.to_pylist()).encode()
+    elif ".json" in name:
+        raw = json.dumps(t.to_pylist(), indent=1).encode()
+    elif name.endswith(".parquet"):
+        pq.write_table(t, path, row_group_size=700)
+    elif name.endswith(".arrow"):
+        with pa.ipc.new_file(path, t.schema) as out:
+            out.write_table(t, 500)
+    elif name.endswith(".arrows"):
+        with pa.ipc.new_stream(path, t.schema) as out:
+            out.write_table(t, 500)
+    if raw is not None:
+        squeeze = {
+            "gz": gzip.compress,
+            "bz2": bz2.compress,
+            "xz": lzma.compress,
+            "zst": lambda b: pa.Codec("zstd").compress(b).to_pybytes(),
+        }.get(name.rpartition(".")[2], lambda b: b)
+        path.write_bytes(squeeze(raw))
+    return path
+
+
+NAMES = [
+    "t.csv",
+    "t.csv.gz",
+    "t.csv.zst",
+    "t.csv.bz2",
+    "t.csv.xz",
+    "t.tsv",
+    "t.tsv.gz",
+    "t.jsonl",
+    "t.jsonl.gz",
+    "t.json",
+    "t.parquet",
+    "t.arrow",
+    "t.arrows",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("columns", [None, COLUMNS], ids=["decided", "told"])
+def test_files_are_memory(tmp_path, name, columns):
+    t = rows()
+    known, _ = learn(Memory(table(t)), "label", columns)
+    found, report = learn(read(write(t, tmp_path / name)), "label", columns)
+    assert found == known
+    assert found.rows == 3000
+    assert report.rows == 3000
+    assert not report.sentences()
+
+
+@pytest.mark.parametrize("size", [200, 1000, 50_000])
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"])
+def test_batches_change_nothing(tmp_path, monkeypatch, name, size):
+    t = rows()
+    known, _ = learn(Memory(table(t)), "label", COLUMNS)
+    monkeypatch.setattr(csv_module, "BLOCK", size)
+    monkeypatch.setattr(typed_files, "CELLS", size)
+    path = write(t, tmp_path / name)
+    for threads in (1, 3):
+        assert learn(read(path), "label", COLUMNS, threads=threads)[0] == known
+
+
+def test_the_shell_reads_files(tmp_path):
+    t = rows()
+    path = write(t, tmp_path / "t.csv")
+    in_memory, from_file = eo.NaiveBayes().fit(t, "label"), eo.NaiveBayes().fit(str(path), "label")
+    assert from_file.model_ == in_memory.model_
+    assert from_file.feature_names_in_.tolist() == in_memory.feature_names_in_.tolist()
+    features = t.drop_columns(["label"])
+    np.testing.assert_array_equal(from_file.predict(path), in_memory.predict(features))
+    np.testing.assert_array_equal(from_file.predict_proba(path), in_memory.predict_proba(features))
+    np.testing.assert_array_equal(from_file.score_samples(path), in_memory.score_samples(features))
+    half = write(t[:1500], tmp_path / "half.parquet")
+    rest = write(t[1500:], tmp_path / "rest.jsonl")
+    nb = eo.NaiveBayes(schema=in_memory.model_.schema).partial_fit(half, "label").partial_fit(rest, "label")
+    assert nb.model_ == in_memory.model_
+    assert (
+        nb.forget(rest, "label").model_ == eo.NaiveBayes(schema=in_memory.model_.schema).fit(t[:1500], "label").model_
+    )
+
+
+def test_a_glob_is_all_its_files(tmp_path):
+    t = rows()
+    for i, name in enumerate(["a.csv", "b.csv", "c.csv"]):
+        write(t[i * 1000 : (i + 1) * 1000], tmp_path / name)
+    known, _ = learn(Memory(table(t)), "label")
+    assert learn(read(tmp_path / "*.csv"), "label")[0] == known
+    mixed = [write(t[:1000], tmp_path / "x.parquet"), tmp_path / "b.csv", write(t[2000:], tmp_path / "y.jsonl.gz")]
+    assert learn(Files(tuple(map(str, mixed))), "label")[0] == known
+
+
+def test_more_rows_are_added_and_taken_away(tmp_path):
+    t = rows()
+    whole, _ = learn(Memory(table(t)), "label")
+    first = eo.Model(whole.schema, more(whole, Memory(table(t[:2000])))[0].tally)
+    second, report = more(first, read(write(t[2000:], tmp_path / "second.csv")))
+    assert report.rows == 1000
+    assert first + second == whole
+    assert whole - second == first
+
+
+def test_weights_are_a_column(tmp_path):
+    t = rows(600)
+    weight = np.random.default_rng(1).integers(0, 4, 600)
+    weighted = t.append_column("w", pa.array(weight))
+    repeated = t.take(np.repeat(np.arange(600), weight))
+    known, _ = learn(Memory(table(repeated)), "label", COLUMNS)
+    found, _ = learn(read(write(weighted, tmp_path / "t.csv")), "label", COLUMNS, weights="w")
+    assert found == known
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "classes"),
+    [
+        (["0", "1"], "int", [0, 1]),
+        (["1.5", "2.0"], "float", [1.5, 2.0]),
+        (["True", "False"], "bool", [False, True]),
+        (["yes", "no"], "text", ["no", "yes"]),
+        (["01", "02"], "text", ["01", "02"]),
+    ],
+)
+def test_the_targets_type(tmp_path, values, kind, classes):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 7},{values[i % 2]}\n" for i in range(40)))
+    model, _ = learn(read(path), "y")
+    assert model.schema.target_kind == kind
+    assert model.classes.tolist() == classes
+
+
+def test_numbers_as_categories_are_the_same_category_however_written(tmp_path):
+    one, two = tmp_path / "1.csv", tmp_path / "2.csv"
+    one.write_text("zip,y\n" + "1,a\n2,b\n" * 20)
+    two.write_text("zip,y\n" + "1.0,a\n2.0,b\n" * 20)
+    columns = {"zip": eo.Categorical}
+    a, _ = learn(read(one), "y", columns)
+    b, _ = learn(read(two), "y", columns)
+    assert a == b
+    in_memory, _ = learn(Memory(table(pa.table({"zip": [1, 2] * 20, "y": ["a", "b"] * 20}))), "y", columns)
+    assert a == in_memory
+    assert a.log_proba([{"zip": 1}]).tolist() == in_memory.log_proba([{"zip": 1}]).tolist()
+
+
+def test_a_bad_cell_is_missing_counted_and_reported(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = [f"{i % 30}.5,{'yes' if i % 3 else 'no'},{'a' if i % 2 else 'b'}" for i in range(12_000)]
+    clean = "\n".join(["x,f,y", *lines, ""])
+    for at, line in ((11_000, "oops,yes,a"), (11_001, "1.5,perhaps,b"), (11_002, "inf,no,b"), (11_003, "1,yes,")):
+        lines[at] = line
+    path.write_text("\n".join(["x,f,y", *lines, ""]))
+    model, report = learn(read(path), "y")
+    assert report.cells["x"].count == 2
+    assert report.cells["x"].example == "oops"
+    assert report.cells["x"].where.endswith("line 11,002")
+    assert report.cells["f"].count == 1
+    assert report.no_target.count == 1
+    assert model.rows == 11_999
+    path.write_text(clean)
+    assert learn(read(path), "y")[1].sentences() == []
+
+
+def test_a_flag_that_turns_out_not_to_be_one(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("f,y\n" + "0,a\n1,b\n" * 6000 + "2,a\n" + "1,a\n" * 5)
+    model, report = learn(read(path), "y")
+    assert model.schema.columns["f"].family is eo.Bernoulli
+    assert (report.cells["f"].count, report.cells["f"].example) == (1, "2")
+
+
+def test_a_few_bad_cells_in_the_sample_do_not_make_a_category(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i * 0.37:.2f},{'ab'[i % 2]}\n" for i in range(500)) + "unknown,a\nn.a.,b\n")
+    model, report = learn(read(path), "y")
+    assert model.schema.columns["x"].family is eo.Binned
+    assert report.cells["x"].count == 2
+
+
+def test_identifiers_are_left_out_with_a_warning_and_may_be_overridden(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,code,y\n" + "".join(f"{i + 1000},c{i:05},{'ab'[i % 2]}\n" for i in range(500)).replace("", ""))
+    with pytest.warns(eo.SchemaWarning, match="'id' has almost no value twice"), pytest.raises(eo.DataError):
+        learn(read(path), "y")
+    model, _ = learn(read(path), "y", {"id": eo.Gaussian})
+    assert list(model.schema.features) == ["id"]
+
+
+def test_decimal_commas_separators_and_encodings(tmp_path):
+    path = tmp_path / "t.csv"
+    text = "größe;preis;y\n" + "".join(
+        f"{i % 40 + 1},5;1.{i % 1000:03},75;{'für' if i % 2 else 'gegen'}\n" for i in range(300)
+    )
+    path.write_bytes(text.encode("cp1252"))
+    source = read(path)
+    model, report = learn(source, "y", eo.Gaussian)
+    assert not report.cells
+    assert sorted(model.classes) == ["für", "gegen"]
+    assert abs(float(model.distributions["größe"].mean.mean()) - np.mean([i % 40 + 1.5 for i in range(300)])) < 0.5
+    assert "cp1252" in str(source.dialects[str(path)])
+    assert "comma" in str(source.dialects[str(path)])
+
+
+def test_a_pipe_is_read_once(tmp_path):
+    t = rows()
+    known, _ = learn(Memory(table(t)), "label")
+    script = (
+        "import warnings; warnings.simplefilter('ignore');"
+        "from evenodds.data.files import read; from evenodds.models.learn import learn;"
+        "m, _ = learn(read('-'), 'label'); m.save(r'%s')" % (tmp_path / "m.eo")
+    )
+    for name in ("t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"):
+        raw = write(t, tmp_path / name).read_bytes()
+        subprocess.run([sys.executable, "-c", script], input=raw, check=True)
+        assert eo.load(tmp_path / "m.eo") == known
