@@ -26,7 +26,7 @@ from evenodds.errors import DataError
 from evenodds.labels import Bytes, Ints
 from evenodds.texts import Marks, Texts
 
-BLOCK = 8 << 20  # bytes read at once
+BLOCK = 4 << 20  # bytes read at once
 LONGEST = 64 << 20  # bytes of one row
 MOST_ROWS = 1 << 19  # of a batch
 MOST_RAGGED = 1 << 12  # of a batch
@@ -130,7 +130,7 @@ class CsvReader:
                 raise DataError(f"{name}, line {line}: two columns are named {text!r}: rename one")
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[CsvBatch]:
-        """All rows, in their order, with all columns: those that nobody asks for cost nothing."""
+        """All rows, in their order, with all columns: those that nobody asks for cost next to nothing."""
         seen, wrong, first = 0, 0, (0, 0)
         while True:
             cells, spans, lines, ragged = self._split(MOST_ROWS, MOST_RAGGED, self._columns)
