@@ -257,7 +257,7 @@ def test_a_schema_for_other_columns():
 
 @pytest.mark.parametrize("what", ["gaussian", 3, eo.Beta(1, 1)])
 def test_what_is_no_family(what):
-    with refused("column 'x': expected a family such as Gaussian, or a Column, got"):
+    with refused("column 'x': expected a family such as Gaussian, Words or a Column, got"):
         eo.NaiveBayes({"x": what}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evenodds.models.store import load
     from evenodds.schema import Column, Schema, SchemaWarning
     from evenodds.tally import Tally
+    from evenodds.text.words import Words
 
 __version__ = "0.1.0"
 
@@ -48,6 +49,7 @@ _HOME = {
     "evenodds.errors": "DataError",
     "evenodds.schema": "Column Schema SchemaWarning",
     "evenodds.tally": "Tally",
+    "evenodds.text.words": "Words",
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -72,6 +74,7 @@ __all__ = [
     "SchemaWarning",
     "StudentT",
     "Tally",
+    "Words",
     "load",
     "update",
     "weigh",

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from evenodds import texts
+from evenodds import texts as text_cells
 from evenodds.errors import DataError
 from evenodds.labels import Ints, Labels, canonical
 from evenodds.texts import FALSE, TRUE, Texts
@@ -176,10 +176,27 @@ def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
 
 
 def _numbers(cells: Texts, name: str) -> NDArray[np.float64]:
-    values, bad = texts.numbers(cells)
+    values, bad = text_cells.numbers(cells)
     if len(bad):
         raise DataError(f"column {name!r} holds {cells.text(bad[0])!r}, expected a number; is it a Categorical column?")
     return values
+
+
+def texts(raw: Raw | Coded, name: str) -> Texts:
+    """Cells as texts where they lie; null where there is none."""
+    if isinstance(raw, Texts):
+        return raw
+    if isinstance(raw, Coded):
+        place = np.append(raw.place, -1)[raw.codes]
+        starts, stops = np.append(raw.labels.ends[:-1], 0)[place], np.append(raw.labels.ends[1:], -1)[place]
+        return Texts(raw.labels.blob, starts, stops)
+    if isinstance(raw, np.ndarray):
+        raw = pa.array(raw, from_pandas=True)
+    if pa.types.is_null(raw.type):
+        raw = raw.cast(pa.string())
+    if not is_text(_type(raw)):
+        raise DataError(f"column {name!r} holds {raw.type}, not text; leave Words out, or give it as text")
+    return Texts.of_arrow(raw)
 
 
 def codes(raw: Raw | Coded) -> Coded:

@@ -23,31 +23,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.label_kernels import MIX, STEP, encode, hash_blob
+from evenodds.keys import key as key
+from evenodds.label_kernels import encode, hash_blob
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-_MASK = (1 << 64) - 1
 _MANY = 1 << 14  # bytes, from which on the compiled hash is worth loading
-
-
-def key(text: bytes) -> int:
-    """The 64-bit key of a text: eight bytes at a time, multiplied and folded; its length last.
-
-    >>> hex(key(b"spam"))
-    '0xbff91c32ca08083d'
-    """
-    h = 0
-    for i in range(0, len(text), 8):
-        h = ((h ^ int.from_bytes(text[i : i + 8], "little")) * int(STEP)) & _MASK
-        h ^= h >> 32
-    h ^= len(text)
-    h = (h * int(MIX)) & _MASK
-    h ^= h >> 32
-    h = (h * int(MIX)) & _MASK
-    return h ^ (h >> 32)
 
 
 def canonical(value: object) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenodds.show import Frame
+from evenodds.text.words import Words
 
 SAMPLE = 10_000  # rows of a source that decide its schema
 Part = Literal["year", "month", "day", "weekday", "hour"]
@@ -46,6 +47,7 @@ class Column:
     bins: int = 8
     parts: tuple[Part, ...] = ()
     source: str | None = None  # the column a date's part is taken from
+    words: Words | None = None  # of text: what a word is, and what is said of it
     values: Values = dataclasses.field(default="text", compare=False)  # what categories in a file of texts stand for
 
     def __post_init__(self) -> None:
@@ -54,7 +56,8 @@ class Column:
             ("role", self.role in ("feature", "ignore"), "'feature' or 'ignore'"),
             (
                 "smoothing",
-                wanted in (None, "auto") or (isinstance(wanted, number) and wanted >= 0),
+                wanted in (None, "auto")
+                or (isinstance(wanted, number) and not isinstance(wanted, bool) and 0 <= wanted < np.inf),
                 "0 or more, or 'auto'",
             ),
             (
@@ -73,7 +76,9 @@ class Column:
     @property
     def described(self) -> str:
         """How it is modelled, as a table of columns says it."""
-        return "left out" if self.role == "ignore" else repr(self).removeprefix("Column(").removesuffix(")")
+        if self.role == "ignore":
+            return "left out"
+        return repr(self.words) if self.words else repr(self).removeprefix("Column(").removesuffix(")")
 
     def __repr__(self) -> str:
         parts = [] if self.family is None else [self.family.__name__]
@@ -98,14 +103,7 @@ class Schema:
         return {name: column for name, column in self.columns.items() if column.role == "feature"}
 
     def __repr__(self) -> str:
-        return repr(
-            Frame(
-                [
-                    {"column": name, "as": c.described}
-                    for name, c in self.columns.items()
-                ]
-            )
-        )
+        return repr(Frame([{"column": name, "as": c.described} for name, c in self.columns.items()]))
 
     def check(self, other: Schema) -> None:
         """Refuse to add models whose columns mean different things, naming the first that does."""
@@ -134,7 +132,8 @@ class Schema:
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A sentence for a name that is not there, with the nearest one that is."""
     known = list(names)
-    near = difflib.get_close_matches(name, known, 1)
+    folded = {other.casefold(): other for other in reversed(known)}
+    near = [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, 1)]
     if near:
         return f"column {name!r} not found; did you mean {near[0]!r}?"
     shown = ", ".join(map(repr, known[:8])) + (", …" if len(known) > 8 else "")

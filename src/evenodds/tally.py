@@ -4,7 +4,8 @@ A tally's *leaves* are numbers on an axis, per group: the counts of a column's c
 column per class. They are keyed by (column, leaf) and all share one group axis. A leaf holds *counts* (integers while
 the weights are) or *sums* (double-doubles); all counts lie end to end in one vector, all sums in another, and the
 layout says where. So adding two tallies is adding two vectors, once their layouts agree; where they differ, labels
-are aligned first. No leaf has a merge rule of its own.
+are aligned first. No leaf has a merge rule of its own. Words are too many for that: their leaves are lists of (key,
+count), one sorted list a group, which are added by merging.
 
 >>> monday = Tally.of(Fixed(1), {("coin", "sides"): Leaf(Fixed(2), np.array([[1], [2]]))})
 >>> tuesday = Tally.of(Fixed(1), {("coin", "sides"): Leaf(Fixed(2), np.array([[3], [0]]))})
@@ -18,103 +19,38 @@ from __future__ import annotations
 
 import functools
 import itertools
-import reprlib
+import operator
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
 from evenodds import file
-from evenodds.labels import Fixed, Grid, Ints, Labels, union
+from evenodds.labels import Fixed, Grid, Ints
+from evenodds.layout import Layout, Leaf, Name, Numbers, array, layout_of
+from evenodds.text.counts import Counts
+from evenodds.text.tables import fold_pairs
 
-Name = tuple[str, str]
-Numbers = NDArray[Any]  # int64, or float64 with a leading axis of 2: double-doubles
+__all__ = ["Layout", "Leaf", "Name", "Numbers", "Tally"]
+
 MANY = 16  # tallies added at once: a file of any size needs no more memory
-AXES: dict[str, type[Grid]] = {axis.kind: axis for axis in (Fixed, Grid, Labels)}
-
-
-class Leaf(NamedTuple):
-    """Numbers on an axis: shape (axis, groups) for integer counts, (2, axis, groups) for double-doubles."""
-
-    axis: Grid
-    numbers: Numbers
-    is_sum: bool = False
-
-
-class Spec(NamedTuple):
-    """Where one leaf lies: in the counts or the sums, from `start`, len(axis) × groups numbers."""
-
-    axis: Grid
-    is_sum: bool
-    start: int
-    stop: int
-
-
-class Layout:
-    """Which leaf stands where in the two vectors."""
-
-    def __init__(self, groups: Grid, axes: Mapping[Name, tuple[Grid, bool]]) -> None:
-        self.groups = groups
-        self.specs: dict[Name, Spec] = {}
-        sizes = [0, 0]
-        for name in sorted(axes):
-            axis, is_sum = axes[name]
-            start = sizes[is_sum]
-            sizes[is_sum] += len(axis) * len(groups)
-            self.specs[name] = Spec(axis, is_sum, start, sizes[is_sum])
-        self.n_counts, self.n_sums = sizes
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Layout)
-            and self.groups == other.groups
-            and self.specs.keys() == other.specs.keys()
-            and all(a.axis is b.axis or a.axis == b.axis for a, b in zip(self.specs.values(), other.specs.values()))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @staticmethod
-    def union(layouts: Sequence[Layout]) -> Layout:
-        """The layout that has room for all of these."""
-        first = layouts[0]
-        if all(layout == first for layout in layouts[1:]):
-            return first
-        axes: dict[Name, list[Spec]] = {}
-        for layout in layouts:
-            for name, spec in layout.specs.items():
-                axes.setdefault(name, []).append(spec)
-        for layout in layouts:
-            columns = {name[0] for name in layout.specs}
-            for column, leaf in axes:
-                if column in columns and (column, leaf) not in layout.specs:
-                    raise ValueError(f"tallies of column {column!r} are of different kinds: one has no {leaf!r}")
-        for (column, leaf), specs in axes.items():
-            like = specs[0]
-            for spec in specs[1:]:
-                if spec.is_sum != like.is_sum or (isinstance(like.axis, Fixed) and spec.axis != like.axis):
-                    raise ValueError(f"tallies of column {column!r} differ in their {leaf!r}: they cannot be added")
-        groups = [layout.groups for layout in layouts if len(layout.groups)] or [first.groups]
-        if isinstance(groups[0], Fixed) and any(other != groups[0] for other in groups[1:]):
-            raise ValueError("tallies of different groups cannot be added")
-        return Layout(
-            union(groups), {name: (union([s.axis for s in many]), many[0].is_sum) for name, many in axes.items()}
-        )
 
 
 class Tally:
     """An immutable vector of counts and sums: `+`, `-`, scaling by a number, and reading a leaf."""
 
-    __slots__ = ("counts", "layout", "sums")
+    __slots__ = ("counts", "layout", "lists", "sums")
 
-    def __init__(self, layout: Layout, counts: Numbers, sums: Numbers) -> None:
+    def __init__(
+        self, layout: Layout, counts: Numbers, sums: Numbers, lists: Mapping[Name, Counts] | None = None
+    ) -> None:
         counts.flags.writeable = sums.flags.writeable = False
-        self.layout, self.counts, self.sums = layout, counts, sums
+        self.layout, self.counts, self.sums, self.lists = layout, counts, sums, dict(lists or {})
 
     @classmethod
-    def of(cls, groups: Grid, leaves: Mapping[Name, Leaf]) -> Tally:
+    def of(cls, groups: Grid, leaves: Mapping[Name, Leaf], lists: Mapping[Name, Counts] | None = None) -> Tally:
         """The tally made of these leaves."""
         layout = Layout(groups, {name: (leaf.axis, leaf.is_sum) for name, leaf in leaves.items()})
         whole = all(leaf.is_sum or leaf.numbers.dtype.kind == "i" for leaf in leaves.values())
@@ -123,7 +59,7 @@ class Tally:
         for name, (_, is_sum, start, stop) in layout.specs.items():
             numbers, vector = leaves[name].numbers, sums if is_sum else counts
             vector[..., start:stop] = _like(numbers, vector).reshape(*vector.shape[:-1], stop - start)
-        return cls(layout, counts, sums)
+        return cls(layout, counts, sums, lists)
 
     @classmethod
     def nothing(cls) -> Tally:
@@ -138,7 +74,7 @@ class Tally:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that have leaves."""
-        return tuple(dict.fromkeys(column for column, _ in self.layout.specs))
+        return tuple(dict.fromkeys(column for column, _ in [*self.layout.specs, *self.lists]))
 
     def leaf(self, name: Name) -> Leaf:
         """One leaf with its axis."""
@@ -155,11 +91,13 @@ class Tally:
     def column(self, column: str) -> Tally:
         """The part of the tally that is about one column."""
         names = [name for name in self.layout.specs if name[0] == column]
-        return Tally.of(self.groups, {name: self.leaf(name) for name in names})
+        lists = {name: counts for name, counts in self.lists.items() if name[0] == column}
+        return Tally.of(self.groups, {name: self.leaf(name) for name in names}, lists)
 
     def rename(self, column: str) -> Tally:
         """The same leaves under another column's name; for the tally of a single column."""
-        return Tally.of(self.groups, {(column, leaf): self.leaf((old, leaf)) for old, leaf in self.layout.specs})
+        lists = {(column, leaf): counts for (_, leaf), counts in self.lists.items()}
+        return Tally.of(self.groups, {(column, leaf): self.leaf((old, leaf)) for old, leaf in self.layout.specs}, lists)
 
     def grouped(self, groups: Grid, places: Ints) -> Tally:
         """The same leaves with group i of this tally standing at places[i] of another group axis."""
@@ -175,7 +113,8 @@ class Tally:
             else:
                 parts = (numbers[..., g : g + 1] for g in range(numbers.shape[-1]))
                 leaves[name] = Leaf(axis, functools.reduce(dd.add, parts, np.zeros((2, len(axis), 1))), is_sum)
-        return Tally.of(Fixed(1), leaves)
+        together = np.zeros(len(self.groups), np.int64)
+        return Tally.of(Fixed(1), leaves, {name: counts.grouped(1, together) for name, counts in self.lists.items()})
 
     def __add__(self, other: Tally) -> Tally:
         return self._plus(other, 1)
@@ -193,7 +132,13 @@ class Tally:
         if self.layout != other.layout:
             layout = Layout.union([self.layout, other.layout])
             a, b = self._aligned(layout), other._aligned(layout)
-        return Tally(a.layout, _add(a.counts, b.counts, sign), _add(a.sums, b.sums, sign))
+        lists = dict(a.lists)
+        for name, counts in b.lists.items():
+            if sign > 0:
+                lists[name] = lists[name] + counts if name in lists else counts
+            else:
+                lists[name] = lists[name] - counts if name in lists else counts.scaled(np.full(len(a.groups), -1))
+        return Tally(a.layout, _add(a.counts, b.counts, sign), _add(a.sums, b.sums, sign), lists)
 
     def __mul__(self, factor: float | NDArray[np.float64]) -> Tally:
         """Every number times the factor; or each group's numbers times its own."""
@@ -207,12 +152,13 @@ class Tally:
                 for name in self.layout.specs
                 for leaf in (self.leaf(name),)
             },
+            {name: counts.scaled(factors) for name, counts in self.lists.items()},
         )
 
     __rmul__ = __mul__
 
     def __neg__(self) -> Tally:
-        return Tally(self.layout, -self.counts, -self.sums)
+        return self * -1
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -222,12 +168,14 @@ class Tally:
         except ValueError:  # of different kinds
             return False
         a, b = self._aligned(layout), other._aligned(layout)
-        return _equal(a.counts, b.counts) and _equal(a.sums, b.sums)
+        return _equal(a.counts, b.counts) and _equal(a.sums, b.sums) and _equal_lists(a.lists, b.lists)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{column}.{leaf}[{len(spec.axis)}]" for (column, leaf), spec in self.layout.specs.items())
+        sizes = {name: len(spec.axis) for name, spec in self.layout.specs.items()}
+        sizes |= {name: len(counts.keys()) for name, counts in self.lists.items()}
+        parts = ", ".join(f"{column}.{leaf}[{size}]" for (column, leaf), size in sizes.items())
         groups = len(self.groups)
         return f"Tally({groups} group{'s' if groups != 1 else ''}: {parts})"
 
@@ -244,6 +192,8 @@ class Tally:
         for name, spec in self.layout.specs.items():
             if not spec.is_sum:
                 alive |= self[name].any(axis=0)
+        for counts in self.lists.values():
+            alive |= counts.documents != 0
         groups = np.flatnonzero(alive)
         leaves = {}
         for name in self.layout.specs:
@@ -253,8 +203,10 @@ class Tally:
                 rows = np.flatnonzero(numbers.any(axis=-1) if numbers.ndim == 2 else numbers.any(axis=(0, -1)))
                 axis, numbers = axis.take(rows), numbers[..., rows, :]
             leaves[name] = Leaf(axis, numbers, is_sum)
-        kept = self.groups if len(groups) == len(self.groups) else self.groups.take(groups)
-        return Tally.of(kept, leaves)
+        if len(groups) == len(self.groups):
+            return Tally.of(self.groups, leaves, self.lists)
+        lists = {name: counts.select(groups.tolist()) for name, counts in self.lists.items()}
+        return Tally.of(self.groups.take(groups), leaves, lists)
 
     @staticmethod
     def total(tallies: Iterable[Tally]) -> Tally:
@@ -288,76 +240,27 @@ class Tally:
         for i, ((column, leaf), spec) in enumerate(self.layout.specs.items()):
             arrays |= {f"axis{i}.{part}": array for part, array in spec.axis.arrays().items()}
             leaves.append({"column": column, "leaf": leaf, "axis": spec.axis.kind, "sum": spec.is_sum})
-        return arrays, {"groups": self.groups.kind, "leaves": leaves}
+        header: dict[str, Any] = {"groups": self.groups.kind, "leaves": leaves}
+        for i, ((column, leaf), counts) in enumerate(sorted(self.lists.items())):
+            arrays |= {f"list{i}.{part}": array for part, array in counts.arrays().items()}
+            header.setdefault("lists", []).append(
+                {"column": column, "leaf": leaf, "buckets": counts.buckets, "pruned": counts.pruned}
+            )
+        return arrays, header
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Numbers], header: Any) -> Tally:
         """The tally of these arrays; whatever does not fit together is refused."""
         try:
-            layout = _layout(arrays, header)
-            counts, sums = _array(arrays, "counts"), _array(arrays, "sums")
+            layout, lists = layout_of(arrays, header)
+            counts, sums = array(arrays, "counts"), array(arrays, "sums")
             if counts.shape not in {(layout.n_counts,), (2, layout.n_counts)} or sums.shape != (2, layout.n_sums):
                 raise ValueError("its numbers do not fit its axes")
             if counts.dtype != (np.int64 if counts.ndim == 1 else np.float64) or sums.dtype != np.float64:
                 raise ValueError("its numbers are of the wrong type")
         except ValueError as error:
             raise file.FileError(f"not a tally: {error}") from None
-        return cls(layout, counts, sums)
-
-
-def _layout(arrays: Mapping[str, Numbers], header: Any) -> Layout:
-    """The layout that the header of some arrays describes; every array must have a place in it."""
-    if not isinstance(header, dict) or header.keys() != {"groups", "leaves"} or not isinstance(header["leaves"], list):
-        raise ValueError("its header does not list its leaves")
-    known, axes = {"counts", "sums"}, {}
-    for i, leaf in enumerate(header["leaves"]):
-        if not isinstance(leaf, dict) or leaf.keys() != {"column", "leaf", "axis", "sum"}:
-            raise ValueError(f"leaf {i} is not described by column, leaf, axis and sum")
-        name = (leaf["column"], leaf["leaf"])
-        if not all(isinstance(part, str) for part in name) or not isinstance(leaf["sum"], bool):
-            raise ValueError(f"the description of leaf {i} is of the wrong type")
-        if name in axes:
-            raise ValueError(f"leaf {reprlib.repr(name)} occurs twice")
-        axes[name] = (_axis(leaf["axis"], f"axis{i}", arrays, known), leaf["sum"])
-    layout = Layout(_axis(header["groups"], "groups", arrays, known), axes)
-    if arrays.keys() > known:
-        raise ValueError(f"it has an array that belongs nowhere, {min(arrays.keys() - known)!r}")
-    return layout
-
-
-def _axis(kind: Any, name: str, arrays: Mapping[str, Numbers], known: set[str]) -> Grid:
-    """One axis, and the names of its arrays added to those that are known."""
-    if not isinstance(kind, str) or kind not in AXES:
-        raise ValueError(f"unknown axis {reprlib.repr(kind)}")
-    known.add(f"{name}.keys")
-    keys = _array(arrays, f"{name}.keys")
-    if keys.ndim != 1 or keys.dtype != AXES[kind].dtype or np.any(keys[1:] <= keys[:-1]):
-        raise ValueError(f"the keys of {name} are not in order")
-    if kind == "fixed" and len(keys) and (keys[0] != 0 or keys[-1] != len(keys) - 1):
-        raise ValueError(f"the keys of {name} are not 0, 1, 2, …")
-    if kind != "labels":
-        return AXES[kind](keys)
-    known |= {f"{name}.blob", f"{name}.ends"}
-    blob, ends = _array(arrays, f"{name}.blob"), _array(arrays, f"{name}.ends")
-    if blob.dtype != np.uint8 or blob.ndim != 1 or ends.dtype != np.int64 or ends.shape != (len(keys) + 1,):
-        raise ValueError(f"the texts of {name} do not fit its keys")
-    if ends[0] != 0 or ends[-1] != len(blob) or np.any(ends[1:] < ends[:-1]):
-        raise ValueError(f"the texts of {name} are cut out of order")
-    if blob.max(initial=0) >= 128:  # not plain ASCII
-        try:
-            str(blob.data, "utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            raise ValueError(f"the texts of {name} are not UTF-8") from None
-        begins = ends[:-1][ends[:-1] < len(blob)]
-        if np.any(blob[begins] & 0xC0 == 0x80):
-            raise ValueError(f"the texts of {name} are cut within a letter")
-    return Labels(keys, blob, ends)
-
-
-def _array(arrays: Mapping[str, Numbers], name: str) -> Numbers:
-    if name not in arrays:
-        raise ValueError(f"{name} is missing")
-    return arrays[name]
+        return cls(layout, counts, sums, lists)
 
 
 def _total(many: Sequence[Tally]) -> Tally:
@@ -371,7 +274,12 @@ def _total(many: Sequence[Tally]) -> Tally:
             counts += t.counts
     else:
         counts = functools.reduce(_add, (t.counts for t in aligned))
-    return Tally(layout, counts, functools.reduce(_add, (t.sums for t in aligned)))
+    lists: dict[Name, list[Counts]] = {}
+    for t in aligned:
+        for name, one in t.lists.items():
+            lists.setdefault(name, []).append(one)
+    together = {name: fold_pairs(every, operator.add) for name, every in lists.items()}
+    return Tally(layout, counts, functools.reduce(_add, (t.sums for t in aligned)), together)
 
 
 def _like(numbers: Numbers, vector: Numbers) -> Numbers:
@@ -408,6 +316,13 @@ def _equal(a: Numbers, b: Numbers) -> bool:
     return bool(np.all(apart <= 2.0**-53 * np.maximum(np.abs(dd.value(a)), np.abs(dd.value(b)))))
 
 
+def _equal_lists(a: Mapping[Name, Counts], b: Mapping[Name, Counts]) -> bool:
+    return all(
+        a[name] == b[name] if name in a and name in b else not (a.get(name) or b[name]).documents.any()
+        for name in {**a, **b}
+    )
+
+
 def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:
     """The tally's numbers at their places in a larger layout."""
     counts = np.zeros((*tally.counts.shape[:-1], layout.n_counts), tally.counts.dtype)
@@ -419,4 +334,5 @@ def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:
         vector = sums if is_sum else counts
         target = vector[..., spec.start : spec.stop].reshape(*vector.shape[:-1], len(spec.axis), len(layout.groups))
         target[..., rows[:, None], places] = numbers
-    return Tally(layout, counts, sums)
+    lists = {name: one.grouped(len(layout.groups), places) for name, one in tally.lists.items()}
+    return Tally(layout, counts, sums, lists)

@@ -11,7 +11,8 @@ array([1234.5,   12. ])
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,17 +53,21 @@ class Texts:
     stops: NDArray[Any]
 
     @classmethod
-    def of(cls, texts: Iterable[str | None]) -> Texts:
-        """Some Python strings.
+    def of(cls, texts: Iterable[str | bytes | None]) -> Texts:
+        """Some Python strings, or their bytes.
 
         >>> [Texts.of(["ham", None, ""]).text(i) for i in range(3)]
         ['ham', None, '']
         """
-        return cls.of_bytes([None if text is None else text.encode("utf-8", "surrogatepass") for text in texts])
+        return cls.of_bytes(
+            [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
+        )
 
     @classmethod
     def of_bytes(cls, texts: Sequence[bytes | None]) -> Texts:
         """Some runs of bytes, laid end to end."""
+        if len(texts) == 1 and texts[0] is not None:  # one message need not wait for the rest
+            return cls(np.frombuffer(texts[0], np.uint8), np.zeros(1, np.int64), np.array([len(texts[0])]))
         ends = np.cumsum([0, *(len(text or b"") for text in texts)])
         known = np.array([text is not None for text in texts], bool)
         return cls(
@@ -70,6 +75,11 @@ class Texts:
             ends[:-1],
             np.where(known, ends[1:], ends[:-1] - 1),
         )
+
+    @classmethod
+    def cut(cls, blob: Bytes, ends: NDArray[Any]) -> Texts:
+        """Cells that lie end to end."""
+        return cls(blob, ends[:-1], ends[1:])
 
     @classmethod
     def of_arrow(cls, raw: Any) -> Texts:
@@ -91,12 +101,42 @@ class Texts:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def __getitem__(self, rows: slice) -> Texts:
+    def __getitem__(self, rows: builtins.slice) -> Texts:
         return Texts(self.blob, self.starts[rows], self.stops[rows])
 
     def take(self, rows: NDArray[np.integer]) -> Texts:
         """The cells at these places; their bytes stay where they are."""
         return Texts(self.blob, self.starts[rows], self.stops[rows])
+
+    def slice(self, first: int, beyond: int) -> Texts:
+        """The cells from one place up to another."""
+        return Texts(self.blob, self.starts[first:beyond], self.stops[first:beyond])
+
+    def lengths(self) -> Ints:
+        """How many bytes each has; a null has none.
+
+        >>> Texts.of(["ham", None, ""]).lengths()
+        array([3, 0, 0])
+        """
+        return np.maximum(self.stops - self.starts, 0).astype(np.int64, copy=False)
+
+    def pieces(self, size: int) -> Iterator[tuple[int, int]]:
+        """Runs of cells (first, beyond the last) of about so many bytes each; always the same ones."""
+        lengths = self.lengths()
+        if len(lengths) and int(lengths.sum()) <= size:  # one message need not wait for the rest
+            yield 0, len(lengths)
+            return
+        total = np.concatenate([[0], np.cumsum(lengths)])
+        first = 0
+        while first < len(lengths):
+            beyond = max(first + 1, int(np.searchsorted(total, total[first] + size, "right")) - 1)
+            yield first, beyond
+            first = beyond
+
+    def document(self, i: int | np.integer[Any]) -> bytes:
+        """The bytes of one cell; a null has none."""
+        start = self.starts[i]
+        return self.blob[start : max(self.stops[i], start)].tobytes()
 
     @property
     def known(self) -> NDArray[np.bool_]:

@@ -24,6 +24,8 @@ from evenodds.models.settings import Settings
 from evenodds.schema import Schema
 from evenodds.tally import Tally
 
+MOST = 1000  # folds, of each of which the tallies are held
+
 
 def evaluate(
     model: Model, source: Source, weights: str | None = None, threads: int | None = None
@@ -45,8 +47,8 @@ def cross_validate(
     threads: int | None = None,
 ) -> tuple[Metrics, Report]:
     """How good such a model is on rows it has not seen: two passes over the source, whatever the number of folds."""
-    if folds < 2:
-        raise ValueError(f"folds={folds}: expected 2 or more")
+    if not 2 <= folds <= MOST:
+        raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
     schema = schema_of(source, target, columns, None, weights)
     reading = Reading(schema, weights=weights)
     parts, report = sum_folds(source, reading, folds, random_state, threads)

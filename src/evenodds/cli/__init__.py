@@ -15,6 +15,7 @@ COMMANDS = {
     "evaluate": ("evenodds.cli.evaluate:evaluate", "How good is a model, or a kind of model, on a file?"),
     "explain": ("evenodds.cli.explain:explain", "Why does a model say what it says of a row?"),
     "show": ("evenodds.cli.show:show", "What a model has learnt, as tables."),
+    "words": ("evenodds.cli.words:words", "The words that tell a model's classes apart."),
     "add": ("evenodds.cli.sums:add", "Add models: the model of all their rows."),
     "learn": ("evenodds.cli.sums:learn", "Teach a model more rows."),
     "forget": ("evenodds.cli.sums:forget", "Make a model forget rows, as if never learnt."),
@@ -40,6 +41,15 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(module), name)
         assert isinstance(command, click.Command), f"{module}:{name} is not a click command"
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Click's, which prints --help and --version, perhaps to a full disk."""
+        try:
+            return super().parse_args(ctx, args)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise click.ClickException(error.strerror or str(error)) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list under `evenodds --help`, from the table alone."""
@@ -89,6 +99,9 @@ def main(ctx: click.Context) -> None:
 
     Answers go to stdout, messages to stderr. Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad data.
     """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's own keeps three times what it uses
+    if sys.stdout is None:
+        raise click.ClickException("standard output is closed")
     if os.environ.get("NO_COLOR"):
         ctx.color = False
     for stream in (sys.stdout, sys.stderr):  # a pipe that cannot encode → or × gets a ? instead of a traceback

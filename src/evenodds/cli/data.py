@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenodds.cli.output import WrongUsageError
+from evenodds.cli.output import BadDataError, WrongUsageError
 
 if TYPE_CHECKING:
     from evenodds.data.files import Files
@@ -28,8 +28,10 @@ ROLES = {
     "count": "Poisson",
     "flag": "Bernoulli",
     "category": "Categorical",
+    "text": "WordCounts",
 }
-LEFT_OUT = ("ignore", "id", "text")
+LEFT_OUT = ("ignore", "id")
+EVENTS = ("counts", "present", "bernoulli", "complement")
 
 
 def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -58,6 +60,11 @@ modelling = _together(
         metavar="COLUMN=ROLE",
         help=f"What a column is: {', '.join([*ROLES, 'date', *LEFT_OUT])}. Repeatable; decided if not given.",
     ),
+    click.option(
+        "--text", "texts", multiple=True, metavar="COLUMN", help="A column of text, by its words. Repeatable."
+    ),
+    click.option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Of text: runs of up to N words."),
+    click.option("--events", type=click.Choice(EVENTS), help="Of text: what is said of a word."),
     click.option("--weight", metavar="COLUMN", help="A column that says how much each row counts."),
     click.option("--smoothing", metavar="ROWS", help="Pseudo-rows of the prior, or auto (the default)."),
     click.option("--prior", type=click.Choice(["pooled", "flat"]), help="What the pseudo-rows look like."),
@@ -68,29 +75,31 @@ modelling = _together(
 
 
 def files(
-    paths: tuple[str, ...], separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    paths: tuple[str, ...],
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    lines: str | None = None,
 ) -> Files:
     """The files these paths and options name."""
     from evenodds.data.files import Files
 
     separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator) if separator else None
-    if separator is not None and len(separator.encode()) != 1:
+    if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n\0'):
         raise WrongUsageError(f"--separator: expected one character, not {separator!r}")
     if encoding is not None:
-        import codecs
-
         try:
-            codecs.lookup(encoding)
-        except LookupError:
+            b"x".decode(encoding, "replace")  # of codecs it takes those of text alone
+        except (LookupError, ValueError):
             raise WrongUsageError(f"--encoding: there is no encoding {encoding!r}") from None
-    return Files(paths, separator, encoding, header)
+    return Files(paths, separator, encoding, header, lines)
 
 
 @contextmanager
 def progress(source: Files, what: str, quiet: bool = False) -> Iterator[None]:
     """A bar of the bytes read, on a terminal only, and only where there is something to wait for."""
     size = source.size
-    if quiet or not sys.stderr.isatty() or (size is not None and size < WORTH_A_BAR):
+    if quiet or sys.stderr is None or not sys.stderr.isatty() or (size is not None and size < WORTH_A_BAR):
         yield
         return
     from rich.console import Console
@@ -135,6 +144,29 @@ def load(path: str) -> Model:
     return Model.load(path)
 
 
+def load_to_predict(path: str) -> Model:
+    """The model in a file, which must be able to answer."""
+    model = load(path)
+    check_prior(model, path)
+    return model
+
+
+def check_prior(model: Model, where: str) -> None:
+    """Refuse a model without classes, and a prior that was given for others than it has."""
+    try:
+        model.log_prior  # noqa: B018
+    except ValueError as error:
+        raise BadDataError(f"{where}: {error}") from None
+
+
+def text_column(model: Model, where: str) -> str:
+    """The column that a text alone is: the model's only one."""
+    features = list(model.schema.features.items())
+    if len(features) != 1 or features[0][1].words is None:
+        raise BadDataError(f"{where} has other columns than one of text: give rows as COLUMN=VALUE, or a file")
+    return features[0][0]
+
+
 def settings(
     smoothing: str | None, prior: str | None, estimate: str | None, class_prior: str | None, unseen: str | None
 ) -> Settings:
@@ -162,19 +194,28 @@ def _number(option: str, text: str) -> float:
         raise WrongUsageError(f"{option}: {text!r} is not a number") from None
 
 
-def columns(roles: tuple[str, ...]) -> dict[str, Any]:
-    """The columns that --role options give: age=number, day=date:weekday+hour, name=ignore."""
-    import evenodds as eo
+def columns(
+    roles: tuple[str, ...], texts: tuple[str, ...] = (), ngrams: int | None = None, events: str | None = None
+) -> dict[str, Any]:
+    """The columns that options give: age=number, day=date:weekday+hour, name=ignore; and those of text."""
+    import evenodds.families as families
     from evenodds.schema import Column
+    from evenodds.text.words import Words
 
-    found: dict[str, Any] = {}
+    given = {name: value for name, value in (("ngrams", ngrams), ("events", events)) if value is not None}
+    texts += tuple(role.rpartition("=")[0] for role in roles if role.endswith("=text"))
+    if given and not texts:
+        raise WrongUsageError("--ngrams and --events are of text: name its column with --text")
+    found: dict[str, Any] = {name: Words(**given) for name in texts}  # type: ignore[arg-type]
     for text in roles:
         name, equals, role = text.rpartition("=")
         role, _, parts = role.strip().partition(":")
         if not equals:
             raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
+        if role == "text":
+            continue
         if role in ROLES:
-            found[name] = Column(getattr(eo, ROLES[role]))
+            found[name] = Column(getattr(families, ROLES[role]))
         elif role == "date":
             try:
                 found[name] = Column(parts=tuple(parts.split("+")) if parts else PARTS)  # type: ignore[arg-type]

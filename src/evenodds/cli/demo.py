@@ -15,7 +15,7 @@ from evenodds.cli.output import print_json
 
 if TYPE_CHECKING:
     from evenodds.models.classifier import NaiveBayes
-    from evenodds.models.explain import Explanation
+    from evenodds.models.explanation import Explanation
     from evenodds.models.naive_bayes import Model
     from evenodds.show import Frame
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenodds.cli import data
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 
 if TYPE_CHECKING:
     from evenodds.audit.metrics import Metrics
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @click.command(no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="[MODEL] DATA...")
-@click.option("-k", "--folds", type=click.IntRange(min=2), metavar="K", help="Learn and judge by K folds of the data.")
+@click.option(
+    "-k", "--folds", type=click.IntRange(2, 1000), metavar="K", help="Learn and judge by K folds of the data."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which rows go to which fold.")
 @data.modelling
 @data.reading
@@ -27,6 +29,9 @@ def evaluate(
     seed: int,
     target: str | None,
     roles: tuple[str, ...],
+    texts: tuple[str, ...],
+    ngrams: int | None,
+    events: str | None,
     weight: str | None,
     smoothing: str | None,
     prior: str | None,
@@ -56,12 +61,12 @@ def evaluate(
     if folds is not None and target is None:
         raise WrongUsageError("which column is to be predicted? Name it with --target")
     how = data.settings(smoothing, prior, estimate, class_prior, unseen)
-    told = data.columns(roles)
+    told = data.columns(roles, texts, ngrams, events)
     found: tuple[Metrics, Report]
     if folds is None:
         if told or how != data.settings(None, None, None, None, None) or target is not None:
             raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
-        model = data.load(paths[0])
+        model = data.load_to_predict(paths[0])
         source = data.files(paths[1:], separator, encoding, header)
         from evenodds.audit.evaluate import evaluate as judge
 
@@ -73,7 +78,10 @@ def evaluate(
 
         assert target is not None
         with data.notes(quiet), data.progress(source, "judging", quiet):
-            found = cross_validate(source, target, folds, told or None, how, weight, seed, threads)
+            try:
+                found = cross_validate(source, target, folds, told or None, how, weight, seed, threads)
+            except ValueError as error:  # of the settings
+                raise BadDataError(str(error)) from None
     metrics, report = found
     data.say_report(report, quiet)
     if as_json:

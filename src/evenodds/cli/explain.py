@@ -20,7 +20,7 @@ FIRST = 3  # rows of a file that are explained if none is asked for
 
 @click.command(no_args_is_help=True)
 @click.argument("model", type=click.Path())
-@click.argument("row", nargs=-1, metavar="[COLUMN=VALUE... | DATA]")
+@click.argument("row", nargs=-1, metavar="[COLUMN=VALUE... | DATA | TEXT]")
 @click.option("--row", "numbers", type=click.IntRange(min=1), multiple=True, help="Which row of DATA; repeatable.")
 @click.option("--of", "of", metavar="CLASS", help="The class to explain; the most probable if not given.")
 @click.option("--against", metavar="CLASS", help="The class it is held against; the runner-up if not given.")
@@ -43,12 +43,15 @@ def explain(
       evenodds explain titanic.eo sex=female class=3rd
       evenodds explain titanic.eo people.csv --row 17 --row 42
       head -2 people.csv | evenodds explain titanic.eo -
+      evenodds explain spam.eo "you have won a free prize"
     """
     from evenodds.models.explain import explain as terms
 
-    learnt = data.load(model)
-    cells = [text for text in row if "=" in text and not os.path.exists(text)]
+    learnt = data.load_to_predict(model)
+    cells = [text for text in row if _is_cell(text, learnt)]
     paths = tuple(text for text in row if text not in cells)
+    if len(paths) == 1 and paths[0] != "-" and not os.path.exists(paths[0]) and _has_text(learnt):
+        cells, paths = [f"{data.text_column(learnt, model)}={paths[0]}"], ()
     if cells and paths:
         raise WrongUsageError(f"give a row as COLUMN=VALUE, or a file, not both: {paths[0]!r} has no =")
     if paths:
@@ -60,6 +63,16 @@ def explain(
         print_json([one.to_dict() for one in found])
     else:
         click.echo("\n\n".join(_coloured(repr(one)) for one in found))
+
+
+def _has_text(model: Model) -> bool:
+    return any(column.words is not None for column in model.schema.features.values())
+
+
+def _is_cell(text: str, model: Model) -> bool:
+    """Whether this is COLUMN=VALUE; in a model of text, only if there is such a column."""
+    name, equals, _ = text.partition("=")
+    return bool(equals) and not os.path.exists(text) and (name in model.schema.features or not _has_text(model))
 
 
 def _row(model: Model, cells: list[str], where: str) -> Table:

@@ -24,6 +24,9 @@ def fit(
     like: str | None,
     target: str | None,
     roles: tuple[str, ...],
+    texts: tuple[str, ...],
+    ngrams: int | None,
+    events: str | None,
     weight: str | None,
     smoothing: str | None,
     prior: str | None,
@@ -50,15 +53,20 @@ def fit(
     started = time.perf_counter()
     if target is None and like is None:
         raise WrongUsageError("which column is to be predicted? Name it with --target")
+    if like is not None and roles:
+        raise WrongUsageError("--role has no say where --like decides what each column is")
     how = data.settings(smoothing, prior, estimate, class_prior, unseen)
-    told = data.columns(roles)
+    told = data.columns(roles, texts, ngrams, events)
     source = data.files(paths, separator, encoding, header)
     from evenodds.models.learn import learn
 
     pattern = data.load(like).schema if like is not None else None
+    if pattern is not None and target not in (None, pattern.target):
+        raise WrongUsageError(f"--target {target}: the model that --like names predicts {pattern.target!r}")
     target = target if target is not None else pattern.target  # type: ignore[union-attr]
     with data.notes(quiet), data.progress(source, "learning", quiet):
         model, report = learn(source, target, told or None, how, pattern, weight, threads)
+    data.check_prior(model, source.name)
     model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
     model.save(output)
     seconds = time.perf_counter() - started

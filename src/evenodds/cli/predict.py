@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file to write; standard output if not given.")
 @click.option("--all", "every", is_flag=True, help="Add the probability of every class.")
 @click.option("--only", is_flag=True, help="Leave out the columns that were read.")
+@click.option("--lines", is_flag=True, help="Every line of DATA is one text.")
 @data.reading
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object for each row instead of CSV.")
 def predict(
@@ -31,6 +32,7 @@ def predict(
     output: str | None,
     every: bool,
     only: bool,
+    lines: bool,
     separator: str | None,
     encoding: str | None,
     header: bool | None,
@@ -46,14 +48,16 @@ def predict(
     \b
       evenodds predict spam.eo new.csv > judged.csv
       evenodds predict spam.eo - --all < new.csv | head
+      evenodds predict spam.eo - --lines < messages.txt
     """
     from evenodds.cli.rows import writer_for
     from evenodds.data.reading import Reading
     from evenodds.data.report import Report
     from evenodds.data.source import needed
 
-    learnt = data.load(model)
-    source = data.files(paths, separator, encoding, header)
+    learnt = data.load_to_predict(model)
+    column = data.text_column(learnt, model) if lines else None
+    source = data.files(paths, separator, encoding, header, column)
     reading = Reading(learnt.schema, target=False)
     report = Report()
     with ExitStack() as stack:
@@ -65,12 +69,17 @@ def predict(
         stack.enter_context(data.notes(quiet))
         stack.enter_context(data.progress(source, "predicting", quiet))
         writer: Any = None
+
+        def begin() -> Any:
+            needed(list(source.names), reading.columns, source.name)
+            writer = writer_for(source, learnt, every, only, as_json)
+            out.write(writer.head)
+            return writer
+
         for batch in source.batches(reading.columns if only else None):
-            if writer is None:
-                needed(list(source.names), reading.columns, source.name)
-                writer = writer_for(source, learnt, every, only, as_json)
-                out.write(writer.head)
+            writer = writer or begin()
             read = reading(batch)
             report += read.report
             out.write(writer.rows(batch, learnt.log_proba(read.table, threads)))
+        writer = writer or begin()  # where there are no rows
     data.say_report(report, quiet)

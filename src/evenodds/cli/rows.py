@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ class Writer:
     @property
     def head(self) -> bytes:
         """The first line."""
-        return self._line([*self.names, *self.added]) if self.header else b""
+        return self._bytes(self.separator.join(self._cells([*self.names, *self.added])) + "\n") if self.header else b""
 
     def _answers(self, log_p: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[list[float]]]:
         """The most probable class of each row, and the probabilities that are written."""
@@ -46,10 +46,22 @@ class Writer:
         top = p[np.arange(len(p)), best]
         return best, [top.tolist(), *(p.T.tolist() if self.every else [])]
 
-    def _line(self, cells: list[Any]) -> bytes:
-        line = io.StringIO()
-        csv.writer(line, delimiter=self.separator, lineterminator="\n").writerow(cells)
-        return line.getvalue().encode("utf-8", "surrogatepass")
+    def _bytes(self, text: str) -> bytes:
+        return text.encode("utf-8", "surrogatepass")
+
+    def _cells(self, column: Sequence[str | None]) -> Sequence[str]:
+        """Texts as CSV has them: nothing for null, quotes around empty text, and around a lone carriage return."""
+        marks = (self.separator, '"', "\n", "\r")
+
+        def cell(text: str | None) -> str:
+            if text is None:
+                return ""
+            odd = not text or any(mark in text for mark in marks)
+            return '"' + text.replace('"', '""') + '"' if odd else text
+
+        whole = "".join(filter(None, column))
+        as_they_are = None not in column and "" not in column and not any(mark in whole for mark in marks)
+        return column if as_they_are else list(map(cell, column))  # type: ignore[return-value]
 
 
 class Echo(Writer):
@@ -59,7 +71,7 @@ class Echo(Writer):
         """Some rows."""
         best, probabilities = self._answers(log_p)
         separator = self.separator.encode()
-        labels = [separator + self._line([label]).rstrip(b"\n") + separator for label in self.labels]
+        labels = [separator + self._bytes(label) + separator for label in self._cells(self.labels)]
         shown = [separator.join(b"%.6g" % p for p in row) for row in zip(*probabilities)]
         return batch.append([labels[c] + text for c, text in zip(best.tolist(), shown)])
 
@@ -72,9 +84,8 @@ class Table(Writer):
         best, probabilities = self._answers(log_p)
         columns = [_texts(batch.column(name)) for name in self.names]
         answers = [[self.labels[c] for c in best.tolist()], *([f"{p:.6g}" for p in row] for row in probabilities)]
-        lines = io.StringIO()
-        csv.writer(lines, delimiter=self.separator, lineterminator="\n").writerows(zip(*columns, *answers))
-        return lines.getvalue().encode("utf-8", "surrogatepass")
+        lines = map(self.separator.join, zip(*map(self._cells, [*columns, *answers])))
+        return self._bytes("".join(f"{line}\n" for line in lines))
 
 
 class Json(Writer):
@@ -89,8 +100,8 @@ class Json(Writer):
             *([float(f"{p:.6g}") for p in row] for row in probabilities),
         ]
         names = [*self.names, *self.added]
-        lines = [json.dumps(dict(zip(names, row)), ensure_ascii=False, default=str) for row in zip(*columns, *answers)]
-        return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+        lines = [_json(dict(zip(names, row))) for row in zip(*columns, *answers)]
+        return self._bytes("".join(f"{line}\n" for line in lines))
 
 
 def writer_for(source: Files, model: Model, every: bool, only: bool, as_json: bool) -> Echo | Table | Json:
@@ -117,7 +128,33 @@ def _free(name: str, taken: list[str]) -> str:
 
 
 def _texts(raw: Any) -> list[Any]:
-    return ["" if value is None else canonical(value) for value in _values(raw)]
+    return [None if value is None else canonical(value) for value in _values(raw)]
+
+
+def _json(row: dict[str, Any]) -> str:
+    """A row as JSON, which knows no infinite numbers: they are null, as is NaN."""
+    try:
+        return json.dumps(row, ensure_ascii=False, default=canonical, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(row), ensure_ascii=False, default=canonical)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _listed(raw: Any) -> list[Any]:
+    """Arrow's cells; as Arrow writes them, where Python has no such dates."""
+    try:
+        return list(raw.to_pylist())
+    except (ValueError, OverflowError):
+        if pa.types.is_timestamp(raw.type):  # of a zone that nobody knows
+            raw = raw.cast(pa.timestamp(raw.type.unit))
+        return list(raw.cast(pa.string()).to_pylist())
 
 
 def _values(raw: Any) -> list[Any]:
@@ -128,5 +165,5 @@ def _values(raw: Any) -> list[Any]:
         texts = [*raw.labels.texts(), None]
         return [texts[i] for i in np.append(raw.place, -1)[raw.codes].tolist()]
     if isinstance(raw, (pa.Array, pa.ChunkedArray)):
-        return [None if value != value else value for value in raw.to_pylist()]
+        return [None if value != value else value for value in _listed(raw)]
     return [None if value != value else value for value in raw.tolist()]

@@ -38,9 +38,7 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
                 "rows": learnt.rows,
                 "classes": data.classes(learnt),
                 "parameters": size,
-                "columns": {
-                    name: column.described for name, column in learnt.schema.columns.items()
-                },
+                "columns": {name: column.described for name, column in learnt.schema.columns.items()},
                 "tables": {name: table.to_dicts() for name, table in shown.items()},
             }
         )

@@ -60,7 +60,10 @@ def learn(
     source = data.files(paths, separator, encoding, header)
     old = data.load(model)
     new = _count(old, source, weight, threads, quiet, "learning")
-    _save(old + new, output or model, as_json, quiet)
+    total = old + new
+    if total.rows:
+        data.check_prior(total, model)
+    _save(total, output or model, as_json, quiet)
 
 
 @click.command(no_args_is_help=True)

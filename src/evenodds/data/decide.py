@@ -12,18 +12,23 @@ import numpy as np
 from evenodds.cells import kind, numbers, target_kind
 from evenodds.data.memory import Table
 from evenodds.errors import DataError
-from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family
+from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, WordCounts
 from evenodds.families.leaves import Rows
 from evenodds.families.numeric import histogram
 from evenodds.labels import Fixed
 from evenodds.schema import SAMPLE, Column, SchemaWarning, Values, did_you_mean
 from evenodds.tally import Tally
+from evenodds.text.words import Words
 
-DEFAULTS: dict[str, type[Family]] = {"number": Binned, "flag": Bernoulli, "category": Categorical}
+DEFAULTS: dict[str, type[Family]] = {
+    "number": Binned,
+    "flag": Bernoulli,
+    "category": Categorical,
+    "text": WordCounts,
+}
 LEFT_OUT = {
     "date": "is a date: left out (Column(parts=('month', 'weekday')) uses its parts)",
     "id": "has almost no value twice, so it looks like an identifier: left out (give it a family to use it)",
-    "text": "is free text: left out (give it a family to use it)",
     "empty": "has no values in the first rows: left out",
     "nested": "holds lists or structures: left out",
 }
@@ -56,7 +61,9 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
                 decided[name] = dataclasses.replace(column, role="ignore")
             else:
                 plain = of_family(DEFAULTS[what])
-                decided[name] = plain if column == PLAIN else dataclasses.replace(column, family=plain.family)
+                decided[name] = (
+                    plain if column == PLAIN else dataclasses.replace(column, family=plain.family, words=plain.words)
+                )
         final = decided[name]
         if final.family is Binned and sample.named:
             _check_origin(name, final, raw)
@@ -67,7 +74,10 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
 
 def of_family(family: type[Family]) -> Column:
     """The column that a bare family stands for: one object, so that comparing two schemas is quick."""
-    return COLUMNS.setdefault(family.name, Column(family)) if family in FAMILIES.values() else Column(family)
+    if family not in FAMILIES.values():
+        return Column(family)
+    words = Words() if family is WordCounts else None
+    return COLUMNS.setdefault(family.name, Column(family, words=words))
 
 
 def _told(table: Table, columns: Any) -> dict[str, Column]:
@@ -84,13 +94,19 @@ def _told(table: Table, columns: Any) -> dict[str, Column]:
 
 
 def _column(name: str, what: Any) -> Column:
+    if isinstance(what, Column) and what.words is not None and what.family is None:
+        return dataclasses.replace(what, family=WordCounts)
     if isinstance(what, Column):
         if isinstance(what.parts, list):
             return dataclasses.replace(what, parts=tuple(what.parts))
         return what
+    if what is Words:
+        return of_family(WordCounts)
+    if isinstance(what, Words):
+        return Column(WordCounts, smoothing=what.smoothing, words=what)
     if isinstance(what, type) and issubclass(what, Family):
         return of_family(what)
-    raise DataError(f"column {name!r}: expected a family such as Gaussian, or a Column, got {what!r}")
+    raise DataError(f"column {name!r}: expected a family such as Gaussian, Words or a Column, got {what!r}")
 
 
 def _check_origin(name: str, column: Column, raw: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import glob
 import io
 import os
@@ -21,11 +23,11 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table, table
 from evenodds.data.reading import typed
 from evenodds.data.source import Batch, Memory, Source, needed
-from evenodds.data.typed_files import ArrowReader, JsonReader, ParquetReader
+from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
 from evenodds.errors import DataError
 from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
-from evenodds.texts import Texts, joined
+from evenodds.texts import Marks, Texts, joined
 
 SAMPLE_BYTES = 1 << 26  # of a sample whose rows are very long
 Progress = Callable[[int], None]  # told how many bytes have been read since it was last told
@@ -52,6 +54,7 @@ class Files:
     """One or several files as a source: `paths` may hold globs, and "-" is standard input.
 
     separator, encoding, header   of CSV; None: detected from the first rows
+    lines                         every line is one text; the name of the column they make
     progress                      called with the number of bytes read, as they are read
     """
 
@@ -59,6 +62,7 @@ class Files:
     separator: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    lines: str | None = None
     progress: Progress | None = None
     names: tuple[str, ...] = ()  # of the columns, once a file has been opened
     dialects: dict[str, Any] = field(default_factory=dict)  # by file of CSV: how it is written
@@ -106,7 +110,7 @@ class Files:
     def sample(self) -> Table:
         """The first rows, typed."""
         taken: list[Batch] = []
-        rest = self._read(None, None)
+        rest = self._read(None, None, SAMPLE)
         rows = size = 0
         for batch in rest:
             taken.append(batch)
@@ -117,7 +121,8 @@ class Files:
             self._started = taken, rest
         if not rows:
             raise DataError(f"{self.name} has no rows")
-        columns = {name: _sampled([batch.column(name) for batch in taken], taken[0].marks) for name in self.names}
+        marks = [batch.marks for batch in taken]
+        columns = {name: _sampled([batch.column(name) for batch in taken], marks) for name in self.names}
         return Table(columns, min(rows, SAMPLE))
 
     def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
@@ -130,18 +135,21 @@ class Files:
         else:
             yield from self._read(columns, self.progress)
 
-    def _read(self, columns: list[str] | None, progress: Progress | None) -> Iterator[Batch]:
+    def _read(self, columns: list[str] | None, progress: Progress | None, most: int = MOST) -> Iterator[Batch]:
         for path in self.paths:
             shown = "standard input" if path == "-" or path in self._spooled else path
             with _said(shown), _open(path) as raw:
-                reader = self._reader(path, shown, raw, progress)
+                reader = self._reader(path, shown, raw, progress, most)
                 if not self.names:
                     self.names = tuple(reader.names)
                 needed(reader.names, list(self.names) if columns is None else columns, shown)
                 yield from reader.batches(columns)
 
-    def _reader(self, path: str, shown: str, raw: BinaryIO, progress: Progress | None) -> Any:
-        stream, ending = _decompressed(_buffered(_Counted(raw, progress)), path)
+    def _reader(self, path: str, shown: str, raw: BinaryIO, progress: Progress | None, most: int) -> Any:
+        plain = _buffered(_Counted(raw, progress))
+        stream, ending = _decompressed(plain, path)
+        if self.lines is not None:
+            return LineReader(stream, shown, self.lines)
         start = stream.peek(8)
         format_ = _FORMATS.get(ending, "csv")
         if start[:4] == b"PAR1":
@@ -149,8 +157,8 @@ class Files:
         elif start[:6] == b"ARROW1" or start[:4] == b"\xff\xff\xff\xff":
             format_ = "arrow"
         elif format_ in SEEKING:
-            raise DataError(f"{shown} is not a {format_} file" if start else f"{shown} is empty")
-        elif start.lstrip()[:1] in (b"{", b"[") and ending not in (".csv", ".tsv"):
+            raise DataError(f"{shown} is not a file of {format_.title()}" if start else f"{shown} is empty")
+        elif _first_letter(start) in (b"{", b"[") and ending not in (".csv", ".tsv"):
             format_ = "json"
         if format_ == "csv":
             from evenodds.data import csv
@@ -162,9 +170,9 @@ class Files:
             self.dialects[shown] = reader.dialect
             return reader
         if format_ == "json":
-            return JsonReader(stream, shown)
-        whole = raw if os.path.isfile(path) and path == getattr(raw, "name", None) else io.BytesIO(stream.read())
-        return (ParquetReader if format_ == "parquet" else ArrowReader)(whole, shown, progress)
+            return JsonReader(stream, shown, self.encoding)
+        whole = raw if stream is plain and os.path.isfile(path) else io.BytesIO(stream.read())
+        return (ParquetReader if format_ == "parquet" else ArrowReader)(whole, shown, progress, most)
 
 
 def _expand(path: str) -> list[str]:
@@ -184,10 +192,21 @@ def _expand(path: str) -> list[str]:
 @contextmanager
 def _open(path: str) -> Iterator[BinaryIO]:
     if path == "-":
+        if sys.stdin is None:  # the shell has closed it
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard input")
         yield sys.stdin.buffer
     else:
         with open(path, "rb") as stream:
             yield stream
+
+
+def _first_letter(start: bytes) -> bytes:
+    """The first that is no blank and no byte order mark, of ASCII in any encoding.
+
+    >>> _first_letter('{"a": 1}'.encode("utf-16"))
+    b'{'
+    """
+    return start.lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0").replace(b"\0", b"").lstrip()[:1]
 
 
 class _Counted(io.RawIOBase):
@@ -244,6 +263,8 @@ def _said(name: str) -> Iterator[None]:
 
     try:
         yield
+    except UnicodeError as error:
+        raise DataError(f"{name} is not in the encoding that was told: {_first(error)}") from None
     except (EOFError, zlib.error, lzma.LZMAError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"{name} is damaged or cut short: {_first(error)}") from None
     except OSError as error:
@@ -256,16 +277,16 @@ def _first(error: Exception) -> str:
     return str(error).strip().split("\n")[0][:200] or type(error).__name__
 
 
-def _sampled(parts: list[Any], marks: Any) -> Any:
+def _sampled(parts: list[Any], marks: list[Marks]) -> Any:
     """The first rows of a column that came in parts."""
-    if all(isinstance(part, Texts) for part in parts):
-        return typed(joined(parts)[:SAMPLE], marks)
-    arrays = [_arrow(part, marks) for part in parts]
+    if len(set(marks)) == 1 and all(isinstance(part, Texts) for part in parts):
+        return typed(joined(parts)[:SAMPLE], marks[0])
+    arrays = [_arrow(part, how) for part, how in zip(parts, marks)]
     try:
         whole = pa.chunked_array([chunk for array in arrays for chunk in array.chunks])
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):  # different types in different files, or lines of JSON
         texts = [None if value is None else canonical(value) for array in arrays for value in array.to_pylist()]
-        return typed(Texts.of(texts[:SAMPLE]), marks)
+        return typed(Texts.of(texts[:SAMPLE]), Marks())
     return whole.slice(0, SAMPLE)
 
 

@@ -18,11 +18,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, as_column, codes
+from evenodds.cells import Coded, Raw, as_column, codes, is_text
 from evenodds.errors import DataError
 from evenodds.schema import did_you_mean
+from evenodds.texts import Texts
 
 SHARD = 1 << 19  # rows; fixed, so that sums do not depend on the machine
+TEXT = "text"  # the column's name of texts that are not in a table
 TILE = 1 << 12  # rows copied out of a row-major array at once
 T = TypeVar("T")
 R = TypeVar("R")
@@ -101,6 +103,8 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
     """Any table in memory as named columns; `names` for arrays that have none."""
     if isinstance(x, Table):
         return x
+    if (documents := _documents(x)) is not None:
+        return Table({TEXT: documents}, len(documents))
     if is_array(x):
         return _of_array(np.asarray(x), names)
     if hasattr(x, "tocsr") and hasattr(x, "shape"):
@@ -130,6 +134,21 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
         f"cannot read a table from {type(x).__name__}: expected a data frame, an array, a sparse matrix, "
         "a list of dicts, or anything with the Arrow stream interface"
     )
+
+
+def _documents(x: Any) -> Any | None:
+    """Texts that are not in a table: a list of strings, an array, a series."""
+    if isinstance(x, (list, tuple)):
+        texts = x and any(isinstance(one, str) for one in x) and all(one is None or isinstance(one, str) for one in x)
+        return pa.array(x, pa.string()) if texts else None
+    if isinstance(x, (pa.Array, pa.ChunkedArray)):
+        return x if is_text(x.type) else None
+    if isinstance(x, Texts):
+        return x
+    if getattr(x, "ndim", None) == 1 and not hasattr(x, "columns") and hasattr(x, "dtype"):
+        column = as_column(x)
+        return column if isinstance(column, (pa.Array, pa.ChunkedArray)) and is_text(column.type) else None
+    return None
 
 
 def is_array(x: Any) -> bool:

@@ -12,17 +12,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from evenodds import texts
+from evenodds import cells, texts
 from evenodds.cells import Coded, as_dates, codes, is_text, numbers
 from evenodds.data.memory import Table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import Batch
+from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels, canonical
 from evenodds.schema import Column, Schema
 from evenodds.texts import Marks, Texts
+
+LIGHTEST, HEAVIEST, MOST = 1e-100, 2.0**50, 2.0**53  # a row that counts, and a batch of them: sums must not overflow
+DIGITS = 4000  # of a whole number, from which on Python does not read them
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,9 @@ class Reading:
             report = Report(no_target=_left_out(batch, ~kept))
         if self.weights is not None:
             weights = _numbers(batch, self.weights, bad)
-            usable = (weights >= 0) & np.isfinite(weights)
+            usable = (weights == 0) | ((weights >= LIGHTEST) & (weights <= HEAVIEST))
+            if weights[usable].sum() > MOST:
+                raise DataError(f"the weights in column {self.weights!r} are too large to be summed: rescale it")
             report += Report(no_weight=_left_out(batch, kept & ~usable))
             kept &= usable
         rows = None
@@ -90,6 +97,8 @@ def _read(batch: Batch, name: str, how: Column, bad: dict[str, Trouble], garbled
     assert how.family is not None
     if how.source is not None:
         return _dates(batch, name, bad)
+    if how.family.cells == "texts":
+        return cells.texts(batch.column(name), name)
     if how.family.cells == "codes":
         found = _codes(batch, name, garbled)
         return found if how.values == "text" else _as_kind(found, how.values, batch.marks)
@@ -108,13 +117,14 @@ def _note(bad: dict[str, Trouble], name: str, count: int, where: str, example: s
     bad[name] = bad[name] + trouble if name in bad else trouble
 
 
-def _arrow_text(raw: Any) -> bool:
+def is_arrow_text(raw: Any) -> bool:
+    """Whether this is an Arrow array of texts."""
     return isinstance(raw, (pa.Array, pa.ChunkedArray)) and is_text(raw.type)
 
 
 def _numbers(batch: Batch, name: str, bad: dict[str, Trouble]) -> Floats:
     raw = batch.column(name)
-    if _arrow_text(raw):
+    if is_arrow_text(raw):
         raw = Texts.of_arrow(raw)
     if isinstance(raw, Coded):
         raw = Texts.of(_texts(raw))
@@ -134,15 +144,23 @@ def _texts(coded: Coded) -> list[str | None]:
 
 def _codes(batch: Batch, name: str, garbled: dict[str, Trouble]) -> Coded:
     raw = batch.column(name)
-    if _arrow_text(raw):  # a file that has nulls of its own means NA where it says so
+    if is_arrow_text(raw):  # a file that has nulls of its own means NA where it says so
         found, labels, place, replaced = texts.codes(Texts.of_arrow(raw), missing=())
     elif isinstance(raw, Texts):
         found, labels, place, replaced = texts.codes(raw)
     else:
-        return codes(raw)
+        return coded(raw, f"column {name!r}")
     if replaced:
         _note(garbled, name, replaced, f"near {batch.where(0)}", "")
     return Coded(found, labels, place)
+
+
+def coded(raw: Any, where: str) -> Coded:
+    """Cells of a type of their own as codes; a sentence if they are nothing that can be told apart."""
+    try:
+        return codes(raw)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, OverflowError):
+        raise DataError(f"{where} holds {raw.type}: expected texts, numbers or dates") from None
 
 
 def _as_kind(coded: Coded, kind: str, marks: Marks) -> Coded:
@@ -159,24 +177,28 @@ def _as_kind(coded: Coded, kind: str, marks: Marks) -> Coded:
 def _value(text: str, kind: str, marks: Marks) -> str | None:
     """The canonical text of a value: "1.0" is "1" among numbers.
 
-    >>> _value("1.0", "int", Marks()), _value("1.5", "int", Marks()), _value("TRUE", "bool", Marks())
-    ('1', None, 'true')
+    >>> [_value(text, "int", Marks()) for text in ("1.0", "1.5", "-9007199254740993", "1e17")]
+    ['1', None, '-9007199254740993', '100000000000000000']
+    >>> _value("TRUE", "bool", Marks())
+    'true'
     """
     if kind == "bool":
         word = text.strip().lower()
         return word if word in ("true", "false") else None
-    if text.strip().isdecimal():
-        return canonical(int(text))
+    whole = text.strip()
+    if kind != "float" and len(whole) < DIGITS and whole.lstrip("+-").isdecimal() and whole.isascii():
+        return canonical(int(whole)) if kind != "int" or -(2**63) <= int(whole) < 2**64 else None
     values, wrong = texts.numbers(Texts.of([text]), marks)
     value = float(values[0])
-    if len(wrong) or np.isnan(value) or (kind == "int" and not value.is_integer()):
+    if len(wrong) or np.isnan(value) or (kind == "int" and not (value.is_integer() and abs(value) < 2**63)):
         return None
-    return canonical(value)
+    return canonical(int(value) if kind == "int" else value)
 
 
 def _dates(batch: Batch, name: str, bad: dict[str, Trouble]) -> Any:
     raw = batch.column(name)
-    if not (isinstance(raw, (Texts, Coded)) or _arrow_text(raw)):
+    if not (isinstance(raw, (Texts, Coded)) or is_arrow_text(raw) or _plain_number(raw)):
+        _check_zone(raw, name)
         return raw
     coded = _codes(batch, name, {})
     place = np.append(coded.place, -1)[coded.codes]
@@ -186,6 +208,23 @@ def _dates(batch: Batch, name: str, bad: dict[str, Trouble]) -> Any:
         row = int(wrong[0])
         _note(bad, name, len(wrong), batch.where(row), coded.labels.text(int(place[row])))
     return dates
+
+
+def _plain_number(raw: Any) -> bool:
+    """Whether these are cells of JSON that are no texts, so no dates."""
+    t = pa.types
+    return isinstance(raw, (pa.Array, pa.ChunkedArray)) and (
+        t.is_null(raw.type) or t.is_boolean(raw.type) or t.is_integer(raw.type) or t.is_floating(raw.type)
+    )
+
+
+def _check_zone(raw: Any, name: str) -> None:
+    type_ = getattr(raw, "type", None)
+    if type_ is not None and pa.types.is_timestamp(type_) and type_.tz is not None:
+        try:
+            pc.year(raw.slice(0, 1))
+        except pa.ArrowInvalid:
+            raise DataError(f"column {name!r} holds times of the unknown zone {type_.tz!r}: leave it out") from None
 
 
 def typed(raw: Any, marks: Marks) -> Any:
@@ -204,11 +243,21 @@ def typed(raw: Any, marks: Marks) -> Any:
     counts = np.bincount(places[places >= 0], minlength=len(found))
     if len(found) and (numeric.all() or (numeric.sum() >= 20 and counts[~numeric].sum() <= 0.05 * counts.sum())):
         whole = all(text.strip().lstrip("+-").isdecimal() for text, number in zip(found, numeric) if number)
-        known = pa.array(np.where(numeric, values, 0.0), mask=~numeric)
-        return (known.cast(pa.int64()) if whole and np.abs(values[numeric]).max() < 2**53 else known).take(where)
+        return (_whole(found, numeric) if whole else pa.array(values, mask=~numeric)).take(where)
     if len(found) and all(text.strip().lower() in ("true", "false") for text in found):
         return pa.array([text.strip().lower() == "true" for text in found]).take(where)
     return pa.array(found, pa.string()).take(where)
+
+
+def _whole(found: list[str], numeric: NDArray[np.bool_]) -> Any:
+    """Texts of whole numbers, exactly if they have up to 64 bits; null where one is no number."""
+    values = [int(text) if number and len(text) < DIGITS else None for text, number in zip(found, numeric)]
+    for type_ in (pa.int64(), pa.uint64()):
+        try:
+            return pa.array(values, type_)
+        except (OverflowError, pa.ArrowInvalid):
+            pass
+    return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
 def _is_number(text: str) -> bool:

@@ -33,6 +33,7 @@ class Report:
     cells: Mapping[str, Trouble] = field(default_factory=dict)  # by column: not a number, not a date
     encoding: Mapping[str, Trouble] = field(default_factory=dict)  # by column: text that is not in the file's encoding
     ragged: Trouble | None = None  # rows with too few or too many cells
+    broken: Trouble | None = None  # lines that are no JSON objects
     no_target: Trouble | None = None  # rows whose class is missing
     no_weight: Trouble | None = None  # rows whose weight is missing or negative
 
@@ -42,6 +43,7 @@ class Report:
             _merge(self.cells, other.cells),
             _merge(self.encoding, other.encoding),
             _plus(self.ragged, other.ragged),
+            _plus(self.broken, other.broken),
             _plus(self.no_target, other.no_target),
             _plus(self.no_weight, other.no_weight),
         )
@@ -49,12 +51,13 @@ class Report:
     def sentences(self) -> list[str]:
         """What a person should know, one sentence each; nothing if all was well."""
         found = [
-            f"{_many(trouble.count, 'row')} {what} and {'was' if trouble.count == 1 else 'were'} left out "
+            f"{_many(trouble.count, noun)} {what} and {'was' if trouble.count == 1 else 'were'} left out "
             f"(first: {trouble.where}{', ' + trouble.example if trouble.example else ''})"
-            for trouble, one, several in (
-                (self.ragged, "has the wrong number of cells", "have the wrong number of cells"),
-                (self.no_target, "has no target value", "have no target value"),
-                (self.no_weight, "has no weight of 0 or more", "have no weight of 0 or more"),
+            for trouble, noun, one, several in (
+                (self.ragged, "row", "has the wrong number of cells", "have the wrong number of cells"),
+                (self.broken, "line", "is not a JSON object", "are not JSON objects"),
+                (self.no_target, "row", "has no target value", "have no target value"),
+                (self.no_weight, "row", "has no weight of 0 or more", "have no weight of 0 or more"),
             )
             if trouble is not None
             for what in (one if trouble.count == 1 else several,)
@@ -83,6 +86,7 @@ class Report:
             "unreadable_cells": {name: plain(t) for name, t in self.cells.items()},
             "not_in_encoding": {name: plain(t) for name, t in self.encoding.items()},
             "rows_with_wrong_number_of_cells": plain(self.ragged),
+            "lines_that_are_no_objects": plain(self.broken),
             "rows_without_target": plain(self.no_target),
             "rows_without_weight": plain(self.no_weight),
         }

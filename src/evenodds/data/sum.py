@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, codes, numbers, part_of_date
-from evenodds.data.memory import Table, in_order
+from evenodds.cells import Coded, Raw, codes, numbers, part_of_date, texts
+from evenodds.data.memory import Table, in_order, threads_for
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, count
+from evenodds.families.words import LEAF, PLAIN, count_words
 from evenodds.labels import Fixed, Grid, Labels
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
+from evenodds.text.counts import Counts
 
 CLASSES = ("", "classes")  # the target's leaf: how many rows of each class; no family has a leaf of that name
 
@@ -32,6 +34,8 @@ def cells(table: Table, name: str, column: Column) -> Any:
     if column.source is not None:
         raw = part_of_date(raw, column.parts[0], column.source)
     assert column.family is not None
+    if column.family.cells == "texts":
+        return texts(raw, name)
     return numbers(raw, name) if column.family.cells == "numbers" else codes(raw)
 
 
@@ -47,21 +51,29 @@ def sum_table(
         stop = min(start + size, table.rows)
         part = None if weights is None else weights[start:stop]
         rows = Rows(place.take(target.codes[start:stop], mode="clip"), len(target.labels), part, start)
-        return _sum_shard(table.slice(start, stop), schema, target.labels, rows)
+        return _sum_shard(table.slice(start, stop), schema, target.labels, rows, within)
 
+    within = threads_for(threads) if len(starts) == 1 else 1
     tally = Tally.total(in_order(work, starts, threads))
     return tally.trimmed()
 
 
-def _sum_shard(table: Table, schema: Schema, labels: Grid, rows: Rows) -> Tally:
+def _sum_shard(table: Table, schema: Schema, labels: Grid, rows: Rows, threads: int = 1) -> Tally:
     leaves = {CLASSES: Leaf(Fixed(1), count(np.zeros(table.rows, np.int8), 1, rows))}
     together: dict[type[Any], dict[str, Any]] = {}
     for name, column in schema.features.items():
         assert column.family is not None
         together.setdefault(column.family, {})[name] = cells(table, name, column)
+    lists: dict[tuple[str, str], Counts] = {}
     for family, columns in together.items():
+        if family.cells == "texts":
+            lists |= {
+                (name, LEAF): count_words(x, rows, schema.features[name].words or PLAIN, threads)
+                for name, x in columns.items()
+            }
+            continue
         leaves |= family.leaves(list(columns.values()), rows, {name: schema.features[name] for name in columns})
-    return Tally.of(labels, leaves)
+    return Tally.of(labels, leaves, lists)
 
 
 def sum_source(source: Source, reading: Reading, threads: int | None = None) -> tuple[Tally, Report]:
@@ -123,7 +135,8 @@ def _group(tally: Tally, labels: Labels, fold: int, folds: int) -> Tally:
     for name in tally.layout.specs:
         axis, numbers, is_sum = tally.leaf(name)
         leaves[name] = Leaf(axis, numbers[..., fold::folds], is_sum)
-    return Tally.of(labels, leaves)
+    mine = list(range(fold, len(tally.groups), folds))
+    return Tally.of(labels, leaves, {name: counts.select(mine) for name, counts in tally.lists.items()})
 
 
 def target_codes(y: Raw | Coded, rows: int) -> Coded:

@@ -2,37 +2,103 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import os
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenodds.cells import as_column, is_text
 from evenodds.data.memory import Table, table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import TableBatch
 from evenodds.errors import DataError
+from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
+from evenodds.texts import Texts
 
-CELLS = 1 << 21  # of a batch
+CELLS = 1 << 20  # of a batch
+MOST = 1 << 17  # rows of a batch
 LINES = 1 << 26  # bytes of a batch of JSON lines, at most; and of one line
+_WIDE = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}  # of which one begins as that of UTF-16
+_BOMS = {**_WIDE, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
-def _batch_rows(columns: int) -> int:
-    return max(1 << 10, min(1 << 17, CELLS // max(columns, 1)))
+def _batch_rows(columns: int, most: int) -> int:
+    return min(max(1 << 10, CELLS // max(columns, 1)), most)
+
+
+def _names(schema: Any, where: str) -> list[str]:
+    """The columns, each with a name of its own."""
+    names = list(schema.names)
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{where}: two columns are named {name!r}: rename one")
+    return names
+
+
+def _batch(part: Any, start: int, file: str) -> TableBatch:
+    """A batch whose cells are what their types say: a file may hold offsets out of bounds, and text that is none."""
+    columns, garbled = {}, {}
+    for name in part.column_names:
+        column = _plain(part.column(name))
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            if "UTF8" not in str(error) or not is_text(_value_type(column)):
+                raise
+            column, count = _replaced(column)
+            garbled[name] = Trouble(count, f"near {file}, row {start + 1:,}")
+        columns[name] = column
+    return TableBatch(table(pa.table(columns)), start, Report(encoding=garbled), file=file)
+
+
+def _plain(column: Any) -> Any:
+    """A column without the wrappings that few functions take."""
+    if pa.types.is_run_end_encoded(column.type):
+        column.validate(full=True)
+        return pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], column.type.value_type)
+    if isinstance(column.type, pa.BaseExtensionType):
+        return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+    return column
+
+
+def _value_type(column: Any) -> Any:
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def _replaced(column: Any) -> tuple[Any, int]:
+    """Texts with U+FFFD for what is not UTF-8, and how many were not."""
+    count, texts = 0, []
+    for chunk in map(_as_bytes, column.chunks):
+        chunk.validate(full=True)  # of the offsets, now that any bytes will do
+        for raw in chunk.to_pylist():
+            text = None if raw is None else raw.decode("utf-8", "replace")
+            count += text is not None and text.encode() != raw
+            texts.append(text)
+    return pa.chunked_array([pa.array(texts, pa.large_string())]), count
+
+
+def _as_bytes(chunk: Any) -> Any:
+    if pa.types.is_dictionary(chunk.type):
+        return pa.DictionaryArray.from_arrays(chunk.indices, _as_bytes(chunk.dictionary), safe=False)
+    views = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+    return chunk.view(views[chunk.type])
 
 
 class ParquetReader:
     """A Parquet file, in batches; only the columns that are needed are read."""
 
-    def __init__(self, stream: BinaryIO, name: str, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, stream: BinaryIO, name: str, progress: Callable[[int], None] | None, most: int = MOST) -> None:
         import pyarrow.parquet as pq
 
-        self.stream, self.name, self.progress = stream, name, progress
+        self.stream, self.name, self.progress, self.most = stream, name, progress, most
         stream.seek(0)
-        self.names: list[str] = list(pq.read_schema(stream).names)
+        self.names = _names(pq.read_schema(stream), name)
 
     def batches(self, columns: list[str] | None = None) -> Iterator[TableBatch]:
         """All rows."""
@@ -42,12 +108,12 @@ class ParquetReader:
         schema = pq.read_schema(self.stream)
         text = [field.name for field in schema if is_text(field.type)]
         self.stream.seek(0)
-        file = pq.ParquetFile(self.stream, read_dictionary=text, pre_buffer=False, buffer_size=1 << 20)
+        file = pq.ParquetFile(self.stream, read_dictionary=text, pre_buffer=False, buffer_size=1 << 17)
         wanted = self.names if columns is None else columns
         size, rows = self.stream.seek(0, os.SEEK_END), 0
-        for batch in file.iter_batches(_batch_rows(len(wanted)), columns=wanted, use_threads=False):
+        for batch in file.iter_batches(_batch_rows(len(wanted), self.most), columns=wanted, use_threads=False):
             if batch.num_rows:
-                yield TableBatch(table(pa.table(batch)), rows, file=self.name)
+                yield _batch(pa.table(batch), rows, self.name)
             if self.progress is not None:
                 total = max(file.metadata.num_rows, 1)
                 self.progress(size * (rows + batch.num_rows) // total - size * rows // total)
@@ -57,8 +123,8 @@ class ParquetReader:
 class ArrowReader:
     """An Arrow file or stream, in batches; a file on disk is mapped, not read."""
 
-    def __init__(self, stream: BinaryIO, name: str, progress: Callable[[int], None] | None) -> None:
-        self.name, self.progress = name, progress
+    def __init__(self, stream: BinaryIO, name: str, progress: Callable[[int], None] | None, most: int = MOST) -> None:
+        self.name, self.progress, self.most = name, progress, most
         path = getattr(stream, "name", None)
         stream.seek(0)
         start = stream.read(6)
@@ -67,7 +133,7 @@ class ArrowReader:
         on_disk = isinstance(path, str) and os.path.isfile(path)
         source: Any = pa.memory_map(path) if on_disk else pa.py_buffer(stream.read())
         self.reader = pa.ipc.open_file(source) if start == b"ARROW1" else pa.ipc.open_stream(source)
-        self.names: list[str] = list(self.reader.schema.names)
+        self.names = _names(self.reader.schema, name)
 
     def _whole(self) -> Iterator[tuple[Any, float]]:
         if hasattr(self.reader, "num_record_batches"):
@@ -81,11 +147,12 @@ class ArrowReader:
         rows = told = 0
         wanted = self.names if columns is None else columns
         for whole, share in self._whole():
+            whole.validate()  # that its buffers are as long as they say, before it is cut
             part = pa.table(whole).select(wanted)
-            step = _batch_rows(len(wanted))
+            step = _batch_rows(len(wanted), self.most)
             for start in range(0, part.num_rows, step):
                 piece = part.slice(start, step)
-                yield TableBatch(table(piece), rows, file=self.name)
+                yield _batch(piece, rows, self.name)
                 rows += piece.num_rows
             if self.progress is not None:
                 self.progress(int(self.size * share) - told)
@@ -95,30 +162,36 @@ class ArrowReader:
 class JsonReader:
     """JSON objects, one to a line (or a JSON array of objects): a key is a column; a line that is none is left out."""
 
-    def __init__(self, stream: Any, name: str) -> None:
-        self.stream, self.name = stream, name
+    def __init__(self, stream: Any, name: str, encoding: str | None = None) -> None:
+        self.stream, self.name = _in_utf8(stream, encoding), name
         self.first = self._take(1)
-        if not self.first[0]:
-            bad = self.first[2]
-            raise DataError(f"{name}: line {bad[0]:,} is not a JSON object" if bad else f"{name} is empty")
-        self.names: list[str] = list(dict.fromkeys(str(key) for row in self.first[0] for key in row))
+        rows, _, bad = self.first
+        if not rows and not bad:
+            raise DataError(f"{name} is empty")
+        if 10 * len(bad) > len(rows) + len(bad):
+            among = f"and {len(bad):,} of the first {len(rows) + len(bad):,} lines are like that; "
+            raise DataError(f"{name}, line {bad[0]:,} is not a JSON object, {among}expected one a line, in UTF-8")
+        self.names: list[str] = list(dict.fromkeys(key for row in rows for key in row))
+        self.nested = {key for key in self.names if all(_is_nested(row.get(key)) for row in rows)}
 
     def _take(self, line: int) -> tuple[list[dict[str, Any]], int, list[int]]:
-        """Up to 10,000 rows from a line on: the rows, the number of the next line, and the lines that are none."""
+        """Up to 10,000 lines from a line on: their rows, the number of the next line, and the lines that are none."""
         rows: list[dict[str, Any]] = []
         bad: list[int] = []
         size = 0
-        while len(rows) < SAMPLE and size < LINES:
+        while len(rows) + len(bad) < SAMPLE and size < LINES:
             text = self.stream.readline(LINES)
             if not text:
                 break
-            if len(text) == LINES and text[-1:] != b"\n":
+            if len(text) >= LINES and text[-1:] != b"\n":
                 where = f"{self.name}, line {line:,}"
                 raise DataError(f"{where}: longer than {LINES >> 20} MB; expected one JSON object a line")
-            size += len(text)
-            if line == 1 and text.lstrip()[:1] == b"[":
-                return self._array(text), 2, []
+            if line == 1:
+                text = text.removeprefix(codecs.BOM_UTF8)
             if text.strip():
+                size += len(text)
+                if not rows and not bad and text.lstrip()[:1] == b"[":
+                    return self._array(text), line + 1, []
                 row = _object(text)
                 if row is None:
                     bad.append(line)
@@ -128,13 +201,16 @@ class JsonReader:
         return rows, line, bad
 
     def _array(self, start: bytes) -> list[dict[str, Any]]:
-        try:
-            found = json.loads(start + self.stream.read())
-        except (ValueError, RecursionError):
-            raise DataError(f"{self.name} starts as a JSON array and is none") from None
+        found = _loaded(start)
+        if not isinstance(found, list):  # it goes on in the next lines
+            found = _loaded(start + self.stream.read())
+        elif self.stream.read(1 << 10).strip():  # lines of arrays, of which there may be very many
+            found = [None]
+        if not isinstance(found, list):
+            raise DataError(f"{self.name} starts as a JSON array and is none")
         rows = [row for row in found if isinstance(row, dict)]
         if len(rows) < len(found):
-            raise DataError(f"{self.name}: expected an array of JSON objects")
+            raise DataError(f"{self.name}: expected JSON objects, one a line or in an array")
         return rows
 
     def batches(self, columns: list[str] | None = None) -> Iterator[TableBatch]:
@@ -142,16 +218,89 @@ class JsonReader:
         (rows, line, bad), start = self.first, 0
         keys = self.names if columns is None else columns
         while rows or bad:
-            trouble = Trouble(len(bad), f"{self.name}, line {bad[0]:,}", "not a JSON object") if bad else None
-            cells = {key: as_column([row.get(key) for row in rows]) for key in keys}
-            yield TableBatch(Table(cells, len(rows)), start, Report(ragged=trouble), file=self.name)
+            trouble = Trouble(len(bad), f"{self.name}, line {bad[0]:,}") if bad else None
+            cells = {key: _cells([row.get(key) for row in rows], key in self.nested) for key in keys}
+            yield TableBatch(Table(cells, len(rows)), start, Report(broken=trouble), file=self.name)
             start += len(rows)
             rows, line, bad = self._take(line)
 
 
-def _object(text: bytes) -> dict[str, Any] | None:
+def _in_utf8(stream: Any, encoding: str | None) -> Any:
+    """A stream of lines in UTF-8, whatever encoding it comes in."""
+    start = stream.peek(4)
+    encoding = encoding or next((name for bom, name in _BOMS.items() if start.startswith(bom)), None)
+    if encoding is None:
+        return stream
     try:
-        found = json.loads(text)
+        return _Recoded(io.TextIOWrapper(stream, encoding, "replace", newline="\n"))
+    except LookupError:
+        raise DataError(f"encoding={encoding!r} is not known; expected one such as 'cp1252'") from None
+
+
+class _Recoded:
+    """A stream of text as one of UTF-8."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self.text = text
+
+    def readline(self, most: int) -> bytes:
+        """The next line, or so much of it."""
+        return self.text.readline(most).encode("utf-8", "replace")
+
+    def read(self, most: int = -1) -> bytes:
+        """The rest, or so much of it."""
+        return self.text.read(most).encode("utf-8", "replace")
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    found = _loaded(text)
+    return found if isinstance(found, dict) else None
+
+
+def _loaded(text: bytes) -> Any:
+    """What a text of JSON says; None if it is none. Half a letter (a lone surrogate) is replaced by U+FFFD.
+
+    >>> _loaded(b'{"a": "\\\\ud83d\\\\ude00 \\\\ud83d"}')["a"][2:] == chr(0xFFFD) * 3, _loaded(b"{")
+    (True, None)
+    """
+    try:
+        found = json.loads(str(text, "utf-8"))
+        if b"\\ud" in text or b"\\uD" in text:
+            written = json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            found = json.loads(written.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found
+
+
+def _is_nested(value: Any) -> bool:
+    return value is None or isinstance(value, (list, dict))
+
+
+def _cells(values: list[Any], nested: bool) -> Any:
+    """A column of JSON values. A list or an object among others is its text, so that batches do not matter."""
+    if not nested:
+        values = [json.dumps(v, ensure_ascii=False) if isinstance(v, (list, dict)) else v for v in values]
+    try:
+        return as_column(values)
+    except OverflowError:  # a whole number of more than 63 bits
+        pass
+    try:
+        return pa.array(values, pa.uint64())
+    except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if v is None or v != v else canonical(v) for v in values], pa.string())
+
+
+class LineReader:
+    """A text on every line: one column without a header."""
+
+    def __init__(self, stream: Any, name: str, column: str) -> None:
+        self.stream, self.name, self.names = stream, name, [column]
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[TableBatch]:
+        """All lines."""
+        start = 0
+        while lines := self.stream.readlines(LINES >> 4):
+            texts = Texts.of_bytes([line.rstrip(b"\r\n") for line in lines])
+            yield TableBatch(Table({self.names[0]: texts}, len(texts)), start, file=self.name)
+            start += len(texts)

@@ -8,9 +8,10 @@ from evenodds.families.gaussian import Gaussian, NormalInverseGamma, StudentT
 from evenodds.families.inference import Quadrature, weigh
 from evenodds.families.log_gaussian import LogGaussian, ZeroAndLog
 from evenodds.families.poisson import Gamma, NegativeBinomial, Poisson
+from evenodds.families.words import WordCounts
 
 FAMILIES: dict[str, type[Family]] = {
-    family.name: family for family in (Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson)
+    family.name: family for family in (Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson, WordCounts)
 }
 PRIORS: dict[str, type[Conjugate]] = {
     prior.__name__: prior for prior in (Beta, Dirichlet, Gamma, NormalInverseGamma, ZeroAndLog)
@@ -37,6 +38,7 @@ __all__ = [
     "Poisson",
     "Quadrature",
     "StudentT",
+    "WordCounts",
     "ZeroAndLog",
     "weigh",
 ]

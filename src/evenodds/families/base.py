@@ -184,7 +184,7 @@ class Conjugate(Distribution):
 class Family(Distribution):
     """What one variable can be: tally its values, estimate its parameters."""
 
-    cells: ClassVar[Literal["numbers", "codes"]] = "numbers"
+    cells: ClassVar[Literal["numbers", "codes", "texts"]] = "numbers"
     name: ClassVar[str]
     holds: ClassVar[str] = "holds numbers"
 

@@ -175,7 +175,7 @@ class Categorical(Family):
     @classmethod
     def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
         """Counts per value and group."""
-        return read(tally, "labels").reshape(len(axis_of(tally, "labels")), -1)
+        return read(tally, "labels").reshape(len(axis_of(tally, "labels")), len(tally.groups))
 
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:

@@ -205,7 +205,7 @@ def _float_at(magnitude: Ints) -> Floats:
 def histogram(tally: Tally) -> tuple[Ints, Floats]:
     """The bins of a numeric tally and their counts as doubles (bins, groups)."""
     counts = dd.value(read_exactly(tally, "histogram"))
-    return axis_of(tally, "histogram").keys, counts.reshape(len(counts), -1)
+    return axis_of(tally, "histogram").keys, counts.reshape(len(counts), len(tally.groups))
 
 
 def moments(tally: Tally) -> tuple[Floats, Floats, Floats]:

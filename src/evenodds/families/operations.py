@@ -11,7 +11,7 @@ from typing import Any
 from evenodds.families import FAMILIES, Family
 from evenodds.show import Frame
 
-EXAMPLES: dict[str, Any] = {"numbers": [0.0, 1.0], "codes": ["a", "b"]}
+EXAMPLES: dict[str, Any] = {"numbers": [0.0, 1.0], "codes": ["a", "b"], "texts": ["a text"]}
 
 
 def holds_sums(family: type[Family]) -> bool:

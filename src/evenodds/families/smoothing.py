@@ -10,17 +10,21 @@ row alone would be unseen without it, and carries no evidence. A column that say
 away; one that does is left alone. So that six rows do not claim certainty, λ itself has a prior: 2 pseudo-rows, give
 or take a factor of e² (log-normal); a few dozen rows outweigh it.
 
-Families that do not count values (Gaussian, Poisson) get a fixed, weak prior: choosing its strength gained nothing.
+Words are there to tell classes apart, so their strength is the one under which each token, left out, tells its class
+best (`WordCounts.telling`). Families that do not count values (Gaussian, Poisson) get a fixed, weak prior: choosing its
+strength gained nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
 from evenodds.families.base import Family
 from evenodds.families.leaves import Floats
+from evenodds.families.words import WordCounts
 from evenodds.schema import Column
 from evenodds.tally import Tally
 
@@ -33,23 +37,25 @@ FINER = 4  # times the best step is cut in four
 
 
 def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: Column) -> float:
-    """The strength of the prior under which the rows of a column predict each other best."""
+    """The strength of the prior under which the rows of a column predict each other best; of words, tell classes."""
+    if issubclass(family, WordCounts):
+        return _best(family.telling(tally, column), 1.0)
     counts = family.table(tally, column)
     if counts is None:
         return WEAK
     cells = _cells(counts)
-    best = _best(COARSE, cells, kind)
-    step = float(COARSE[1] - COARSE[0])
-    for _ in range(FINER):
+    return _best(lambda strength: _score(cells, strength, kind), WEAK)
+
+
+def _best(score: Callable[[float], float], middle: float) -> float:
+    """The strength with the highest score × prior, on a grid that is cut finer where it is best."""
+    grid, step = COARSE, float(COARSE[1] - COARSE[0])
+    for _ in range(FINER + 1):
+        scores = [score(np.exp(point)) - 0.5 * ((point - np.log(middle)) / SPREAD) ** 2 for point in grid]
+        best = float(grid[int(np.argmax(scores))])
         step /= 4
-        best = _best(best + step * np.arange(-3.0, 4.0), cells, kind)
+        grid = best + step * np.arange(-3.0, 4.0)
     return float(np.exp(best))
-
-
-def _best(grid: Floats, cells: Cells, kind: PriorKind) -> float:
-    """The log λ of the grid with the highest leave-one-out likelihood × prior."""
-    scores = [_score(cells, np.exp(point), kind) - 0.5 * ((point - np.log(WEAK)) / SPREAD) ** 2 for point in grid]
-    return float(grid[int(np.argmax(scores))])
 
 
 def leave_one_out(counts: Floats, strength: float, kind: PriorKind) -> float:

@@ -17,13 +17,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from evenodds.cells import Coded, as_column, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_path, read
-from evenodds.data.memory import Table, is_array, table
+from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.sum import sum_table, target_codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
-from evenodds.models.explain import Explanation, explain
+from evenodds.models.explain import explain
+from evenodds.models.explanation import Explanation
 from evenodds.models.learn import learn, more
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.naive_bayes import Model
@@ -242,6 +243,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _features(self, X: Any, *, reset: bool) -> Table:
         X = _eager(X)
         rows = table(X)
+        if list(rows.columns) == [TEXT] and not hasattr(X, "columns"):
+            X = rows  # texts without a table
         known = getattr(self, "feature_names_in_", None)
         if not reset and known is not None and set(known) < set(rows.columns):
             extra = set(rows.columns) - set(known)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,59 +9,12 @@ import numpy as np
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.errors import DataError
+from evenodds.families import WordCounts
 from evenodds.labels import canonical
+from evenodds.models.explanation import Explanation, Term
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import normalise
-from evenodds.show import cell
-
-WIDTH = 24  # of the longest bar
-
-
-@dataclass(frozen=True)
-class Term:
-    """What one column adds to the log-odds."""
-
-    column: str
-    value: Any
-    log_odds: float
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The log-odds of one class against another: prior + one term per column = total."""
-
-    of: Any
-    against: Any
-    prior: float
-    terms: tuple[Term, ...]
-    total: float
-    probability: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {
-            "of": self.of,
-            "against": self.against,
-            "probability": self.probability,
-            "prior": self.prior,
-            "terms": [vars(term) for term in self.terms],
-            "total": self.total,
-        }
-
-    def __repr__(self) -> str:
-        lines = [("prior", self.prior, "")]
-        for term in sorted(self.terms, key=lambda term: -abs(term.log_odds)):
-            lines.append((f"{term.column} = {cell(term.value) or 'missing'}", term.log_odds, term.note))
-        name = max(len(line[0]) for line in lines)
-        most = max((abs(line[1]) for line in lines if math.isfinite(line[1])), default=1.0) or 1.0
-        shown = []
-        for text, odds, note in lines:
-            length = WIDTH if math.isinf(odds) else round(WIDTH * (abs(odds) / most))
-            bar = ("█" if odds > 0 else "░") * length
-            shown.append(f"  {text:<{name}}  {odds:+8.3f}  {bar}{'  ' if bar and note else ''}{note}".rstrip())
-        head = f"p({self.of}) = {self.probability:.4f}; log-odds of {self.of} against {self.against}:"
-        return "\n".join([head, *shown, f"  {'total':<{name}}  {self.total:+8.3f}"])
+from evenodds.texts import Texts
 
 
 def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> list[Explanation]:
@@ -83,6 +34,9 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
         b = int(next(c for c in order if c != a)) if against is None else _class(model, against)
         terms = []
         for name in model.schema.features:
+            if model.schema.features[name].family is WordCounts:
+                terms += _words(model, name, values[name](i), a, b)
+                continue
             value, note = values[name](i)
             if name in evidence:
                 terms.append(Term(name, value, _difference(evidence[name][i, a], evidence[name][i, b]), note))
@@ -99,6 +53,34 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
             )
         )
     return found
+
+
+def _words(model: Model, name: str, document: str | None, a: int, b: int) -> list[Term]:
+    """A term for each word of a text, and one for the words that are not there where these count."""
+    found: Any = model.distributions.get(name)
+    if document is None:
+        return [Term(name, None, 0.0, "missing: no evidence")]
+    if found is None:
+        return [Term(name, "its words", 0.0, "say nothing: none was ever seen")]
+    terms, strange, total, absent = [], [], found.constant, found.constant
+    for text, times, weights in found.tokens(document):
+        if weights is None:
+            strange.append(text)
+            continue
+        total = total + times * weights
+        if found.words.events == "bernoulli":  # the weight of a word is log p - log(1 - p)
+            weights, without = -np.logaddexp(0.0, -weights), -np.logaddexp(0.0, weights)
+            absent = absent - without
+        note = f"{times} times" if times > 1 else ""
+        terms.append(Term(name, text, times * _difference(float(weights[a]), float(weights[b])), note))
+    if np.isneginf(total[[a, b]]).all():  # each by another word perhaps, so that no terms would add up
+        return [Term(name, "its words", 0.0, "impossible in both classes: no evidence")]
+    if found.constant.any():
+        terms.append(Term(name, "words that are not there", _difference(absent[a], absent[b])))
+    if strange:
+        shown = ", ".join(strange[:5]) + (", …" if len(strange) > 5 else "")
+        terms.append(Term(name, shown, 0.0, "never seen: no evidence"))
+    return terms or [Term(name, "no words", 0.0)]
 
 
 def _difference(a: float, b: float) -> float:
@@ -118,6 +100,8 @@ def _values(rows: Table, name: str, model: Model) -> Any:
     from evenodds.data.sum import cells
 
     read = cells(rows, name, model.schema.features[name])
+    if isinstance(read, Texts):
+        return lambda i: read.text(i)
     if not isinstance(read, Coded):
         return lambda i: (None, "missing: no evidence") if np.isnan(read[i]) else (_short(read[i]), "")
     known = getattr(model.distributions.get(name), "labels", None)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from evenodds.cells import codes, target_kind
+from evenodds.cells import target_kind
 from evenodds.data.decide import decide
 from evenodds.data.memory import Table
-from evenodds.data.reading import Reading
+from evenodds.data.reading import Reading, coded, is_arrow_text
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import sum_source
 from evenodds.errors import DataError
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
-from evenodds.schema import Schema, did_you_mean
+from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.texts import Texts, numbers
 
 MANY = 100  # different values of a target, from which on they may not be half of the rows
 
@@ -46,13 +48,25 @@ def schema_of(
             raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
     kind = _target_kind(sample, target, source.name)
     if schema is not None:
-        return Schema(schema.columns, target, kind)
-    return Schema(decide(sample.without(target, *([weights] if weights else [])), columns), target, kind)
+        return Schema(schema.columns, target, schema.target_kind if target == schema.target else kind)
+    features = _as_told(sample.without(target, *([weights] if weights else [])), columns)
+    return Schema(decide(features, columns), target, kind)
+
+
+def _as_told(sample: Table, columns: Any) -> Table:
+    """The sample with numbers where they are told: a cell that is none is missing, as it will be when it is read."""
+    found: dict[str, Any] = dict(sample.columns)
+    for name, raw in sample.columns.items():
+        told = columns.get(name) if isinstance(columns, Mapping) else columns
+        family = told.family if isinstance(told, Column) else told
+        if getattr(family, "cells", None) == "numbers" and is_arrow_text(raw):
+            found[name] = numbers(Texts.of_arrow(raw))[0]
+    return Table(found, sample.rows, sample.named, sample.dense)
 
 
 def _target_kind(sample: Table, target: str, where: str) -> str:
     raw = sample[target]
-    classes = codes(raw)
+    classes = coded(raw, f"{where}: the target {target!r}")
     known = int((classes.codes >= 0).sum())
     if not known:
         raise DataError(f"{where}: the target {target!r} has no values in the first rows")

@@ -14,7 +14,7 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
-from evenodds.families import Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson
+from evenodds.families import Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson, WordCounts
 from evenodds.families.base import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
@@ -51,8 +51,11 @@ def _table_rows(model: Model, name: str) -> Iterator[dict[str, Any]]:
     family, target, classes = column.family, model.schema.target, model.classes.tolist()
     if not tally.columns or name not in model.distributions:
         return
-    posterior = family.posterior(tally, model.column_prior(name), column)  # type: ignore[union-attr]
     estimate: Any = model.distributions[name]
+    if isinstance(estimate, WordCounts):
+        yield from top_words(model, name)
+        return
+    posterior = family.posterior(tally, model.column_prior(name), column)  # type: ignore[union-attr]
     if isinstance(estimate, (Categorical, Binned)):
         low, high = posterior.interval(LEVEL)
         names = _value_names(estimate)
@@ -83,6 +86,38 @@ def _table_rows(model: Model, name: str) -> Iterator[dict[str, Any]]:
                 "high": high[c],
             }
             yield row | ({"sd": float(np.sqrt(estimate.variance[c]))} if family is Gaussian else {})
+
+
+def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any]]:
+    """The words that tell each class from the rest, by P(w) · log( P(w | c) / P(w | rest) ), with 95 % intervals.
+
+    The interval is that of the log-odds: the difference of the logs of two shares, each known as well as its counts
+    let it be (the variance of log θ is about 1 / (count + pseudo-count)).
+    """
+    column, tally = model.schema.features[name], model.column_tally(name)
+    counts, known = WordCounts.counts(tally), WordCounts.shares(tally, model.column_prior(name), column)
+    here = known.counts + known.prior
+    n, target = known.totals + known.weight, model.schema.target
+    for c, label in enumerate(model.classes.tolist()):
+        others = here.sum(axis=1) - here[:, c]
+        rest = others / max(n.sum() - n[c], 1e-300)
+        share = here[:, c] / n[c]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = np.log(share) - np.log(rest)
+            worth = np.nan_to_num(here.sum(axis=1) / n.sum() * odds, nan=0.0, posinf=0.0, neginf=0.0)
+            wide = 1.959963984540054 * np.sqrt(1 / here[:, c] + 1 / others)
+        for w in np.argsort(-worth, kind="stable")[:most]:
+            if worth[w] <= 0:
+                break
+            yield {
+                target: label,
+                "word": counts.text(int(known.keys[w])),
+                "p": share[w],
+                "log-odds": odds[w],
+                "low": odds[w] - wide[w],
+                "high": odds[w] + wide[w],
+                "count": int(n_here) if (n_here := float(known.counts[w, c])).is_integer() else n_here,
+            }
 
 
 def _value_names(distribution: Categorical | Binned) -> list[str]:
@@ -136,6 +171,11 @@ def coefficients(model: Model) -> Linear:
                 weights.append(dist.mean / dist.variance)
                 constants = constants - dist.mean**2 / (2 * dist.variance)
                 names.append(name)
+            elif isinstance(dist, WordCounts):
+                counts = WordCounts.counts(model.column_tally(name))
+                weights += list(dist.weights.weights)
+                names += [f"{name}={counts.text(int(key))}" for key in dist.weights.keys]
+                constants = constants + dist.constant
             else:
                 raise AttributeError(_not_linear(name, column.family.__name__, type(dist).__name__))  # type: ignore[union-attr]
     matrix = np.array(weights).reshape(len(names), len(model.classes)).T
@@ -158,10 +198,16 @@ def n_parameters(model: Model) -> dict[str, int | None]:
     The joint is counted where every column has a finite number of values, otherwise it is None.
     """
     k = len(model.classes)
-    naive, joint = k - 1, k
+    naive, joint = max(k - 1, 0), k
     finite = True
     for name, column in model.schema.features.items():
         tally = model.column_tally(name)
+        if tally.lists:
+            finite = False
+            found: Any = model.distributions.get(name)
+            words = 0 if found is None else len(found.weights.keys)
+            naive += k * (words if column.words and column.words.events == "bernoulli" else max(words - 1, 0))
+            continue
         table = column.family.table(tally, column) if tally.columns else None  # type: ignore[union-attr]
         if table is not None:
             naive += k * (len(table) - 1)
@@ -188,7 +234,7 @@ def sample(model: Model, size: int, given: Any = None, random_state: Seed = None
         drawn = np.full(size, known.index(canonical(given)))
     columns: dict[str, Any] = {}
     for name in model.schema.features:
-        if name not in model.distributions:
+        if name not in model.distributions or isinstance(model.distributions[name], WordCounts):
             continue
         values: Any = None
         for c in range(len(model.classes)):
@@ -209,7 +255,11 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
     from scipy.special import chdtrc
 
     classes = target.place[target.codes]
-    coded = {name: _discrete(model, rows, name) for name in model.schema.features}
+    coded = {
+        name: _discrete(model, rows, name)
+        for name, column in model.schema.features.items()
+        if column.family is not WordCounts
+    }
     k = len(target.labels)
     found = []
     names = list(coded)

@@ -17,21 +17,24 @@ from typing import Any
 import numpy as np
 
 from evenodds.cells import Coded, as_column, target_kind
-from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import Table, in_order, threads_for
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, cells, sum_table, target_codes
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Dirichlet, Distribution, Family, Gaussian, LogGaussian
 from evenodds.families.base import look_up
 from evenodds.families.leaves import Floats, check_weights
-from evenodds.families.smoothing import WEAK, auto_smoothing
+from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
 from evenodds.labels import Fixed, Grid, Labels, canonical
 from evenodds.models.settings import Settings, normalise
 from evenodds.replacing import Path
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
+from evenodds.text.counts import Counts
+from evenodds.texts import Texts
 
 BLOCK = 1 << 15  # rows scored at once: what the cache holds
+MESSAGES = 1 << 8  # texts scored at once, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ class Model:
         self.schema.check(other.schema)
         rest = self.tally - other.tally
         counts = rest.counts if rest.counts.ndim == 1 else rest.counts[0]
-        if np.any(counts < 0):
+        if np.any(counts < 0) or any(_less(one) is not None for one in rest.lists.values()):
             raise DataError(f"cannot forget what was never learnt: {_negative(rest)}")
         return self._with(rest)
 
@@ -184,7 +187,8 @@ class Model:
         for name in tally.layout.specs:
             axis, numbers, is_sum = tally.leaf(name)
             leaves[name] = Leaf(axis, numbers[..., self._order], is_sum)
-        return Tally.of(Grid(np.arange(len(self._order))), leaves)
+        lists = {name: counts.select(self._order.tolist()) for name, counts in tally.lists.items()}
+        return Tally.of(Grid(np.arange(len(self._order))), leaves, lists)
 
     @functools.cached_property
     def log_prior(self) -> Floats:
@@ -239,7 +243,10 @@ class Model:
         for name in whole.layout.specs:
             if name != CLASSES:
                 leaves[name[0]][name] = whole.leaf(name)
-        return {name: Tally.of(whole.groups, found) for name, found in leaves.items()}
+        lists: dict[str, dict[tuple[str, str], Any]] = {name: {} for name in self.schema.features}
+        for name, counts in whole.lists.items():
+            lists[name[0]][name] = counts
+        return {name: Tally.of(whole.groups, found, lists[name]) for name, found in leaves.items()}
 
     def column_prior(self, name: str) -> Any:
         """The prior of a column's parameters: its own, or formed from the pooled data."""
@@ -248,9 +255,12 @@ class Model:
             return column.prior
         family = _family(column)
         tally, strength = self.column_tally(name), self.smoothing(name)
-        if self.settings.prior == "flat":
+        if self._prior_kind(column) == "flat":
             return family.flat_prior(strength)
         return family.pooled_prior(tally, strength, column)
+
+    def _prior_kind(self, column: Column) -> PriorKind:
+        return column.words.prior if column.words is not None else self.settings.prior
 
     def smoothing(self, name: str) -> float:
         """How many pseudo-rows a column's prior is worth."""
@@ -263,7 +273,7 @@ class Model:
             wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
             tally = self.column_tally(name)
             if wanted == "auto" and _counts(tally).any():
-                found[name] = auto_smoothing(_family(column), tally, self.settings.prior, column)
+                found[name] = auto_smoothing(_family(column), tally, self._prior_kind(column), column)
             else:
                 found[name] = WEAK if wanted == "auto" else float(wanted)
         return found
@@ -314,6 +324,8 @@ class Model:
         out = np.empty((rows.rows, len(self.classes)))
         self.distributions  # noqa: B018  estimated once, before the threads start
         size = min(BLOCK, rows.shard_size)
+        if any(_family(column).cells == "texts" for column in self.schema.features.values()):
+            size = max(MESSAGES, min(size, -(-rows.rows // (4 * threads_for(threads)))))
 
         def work(start: int) -> None:
             stop = min(start + size, rows.rows)
@@ -347,6 +359,10 @@ class Model:
         x = cells(rows, name, self.schema.features[name])
         if isinstance(x, Coded):
             return self._category_evidence(name, x)
+        if isinstance(x, Texts):
+            log_p = self.distributions[name].log_prob(x)
+            log_p[~x.known | np.isneginf(log_p.max(axis=1))] = 0.0
+            return log_p
         infinite = np.flatnonzero(np.isinf(x))
         if len(infinite):
             raise DataError(f"column {name!r} is infinite in row {start + infinite[0]}")
@@ -402,6 +418,8 @@ def _family(column: Column) -> type[Family]:
 
 def _counts(tally: Tally) -> Floats:
     """How many values one column has in each class."""
+    for counts in tally.lists.values():
+        return np.asarray(counts.documents, float)
     for name, spec in tally.layout.specs.items():
         if not spec.is_sum:
             return np.asarray(tally[name].sum(axis=0), float)
@@ -419,10 +437,28 @@ def _filled(tally: Tally) -> Tally:
         numbers = numbers.copy()
         numbers[..., empty] = pooled.leaf(name).numbers
         leaves[name] = Leaf(axis, numbers, is_sum)
-    return Tally.of(tally.groups, leaves)
+    lists = {}
+    for name, counts in tally.lists.items():
+        everything = counts.grouped(1, np.zeros(len(tally.groups), np.int64))
+        lists[name] = sum((everything.grouped(len(tally.groups), np.array([at])) for at in empty), counts)
+    return Tally.of(tally.groups, leaves, lists)
+
+
+def _less(words: Counts) -> tuple[str, int, float] | None:
+    """A word that is counted less than never: the word, its group and the number."""
+    for group, (keys, numbers) in enumerate(words.lists):
+        below = np.flatnonzero(numbers < 0)
+        if len(below):
+            return words.text(int(keys[below[0]])), group, float(numbers[below[0]])
+    return None
 
 
 def _negative(tally: Tally) -> str:
+    for (column, _), words in tally.lists.items():
+        less = _less(words)
+        if less is not None and isinstance(tally.groups, Labels):
+            text, group, number = less
+            return f"column {column!r} would have {text!r} {number:g} times in class {tally.groups.text(group)!r}"
     for name, spec in sorted(tally.layout.specs.items(), key=lambda item: item[0] == CLASSES):
         if not spec.is_sum and np.any(tally[name] < 0):
             row, group = np.argwhere(tally[name] < 0)[0]

@@ -17,7 +17,17 @@ import numpy as np
 
 from evenodds import file
 from evenodds.errors import DataError
-from evenodds.families import FAMILIES, PRIORS, Beta, Conjugate, Dirichlet, Family, NormalInverseGamma, ZeroAndLog
+from evenodds.families import (
+    FAMILIES,
+    PRIORS,
+    Beta,
+    Conjugate,
+    Dirichlet,
+    Family,
+    NormalInverseGamma,
+    WordCounts,
+    ZeroAndLog,
+)
 from evenodds.labels import Labels
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
@@ -25,6 +35,8 @@ from evenodds.models.validate import check
 from evenodds.replacing import Path
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
+from evenodds.text.quick import PREFIX
+from evenodds.text.words import Words
 
 KIND = "naive bayes"
 LARGEST = 1e100  # of a number in the header, and of 1 over it: what is made of it must not overflow
@@ -74,14 +86,35 @@ def _parts(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         raise DataError(f"the model cannot be saved: {error}") from None
     arrays, layout = model.tally.arrays()
     rows = model.rows if model.rows < 2**53 else float(model.rows)  # JSON has no use for forty digits
-    return arrays, {"kind": KIND, "rows": rows, "schema": written, "settings": chosen, "tally": layout}
+    header = {"kind": KIND, "rows": rows, "schema": written, "settings": chosen, "tally": layout}
+    final, about = _final(model)
+    return {**arrays, **final}, {**header, **about}
+
+
+def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The final weights of a model whose only column is text, so that one message need not wait for numpy."""
+    [(name, column), *more] = model.schema.features.items()
+    found = None if more or column.words is None or len(model.classes) < 2 else model.distributions.get(name)
+    if not isinstance(found, WordCounts):
+        return {}, {}
+    weights = found.weights
+    parts = {"keys": weights.keys, "weights": weights.weights, "constant": found.constant, "prior": model.log_prior}
+    about = {
+        "column": name,
+        "classes": model.classes.tolist(),
+        "tokens": _plain_fields(found.words.tokens),
+        "distinct": found.words.distinct,
+        "buckets": weights.buckets,
+    }
+    return {PREFIX + part: np.ascontiguousarray(array) for part, array in parts.items()}, {"quick": about}
 
 
 def _model(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Model:
     try:
         if header["kind"] != KIND:
             raise ValueError(f"it holds a {reprlib.repr(header['kind'])}")
-        _expect(header, "header", {"format", "kind", "rows", "schema", "settings", "tally"})
+        _expect(header, "header", {"format", "kind", "rows", "schema", "settings", "tally"}, frozenset({"quick"}))
+        arrays = {part: array for part, array in arrays.items() if not part.startswith(PREFIX)}
         schema, settings = _read_schema(header["schema"]), _read_settings(header["settings"])
         model = Model(schema, Tally.from_arrays(arrays, header["tally"]), settings)
         check(model, _number(header["rows"]))
@@ -123,6 +156,10 @@ def _plain(value: Any) -> Any:
         if type(value) not in PRIORS.values():
             raise ValueError(f"a prior of the kind {type(value).__name__} cannot be written to a file")
         return {"prior": type(value).__name__, **_plain_fields(value)}
+    if isinstance(value, Words):
+        return _plain_fields(value)
+    if isinstance(value, frozenset):
+        return sorted(value)
     if isinstance(value, Mapping):
         return {"by": {name: _plain(entry) for name, entry in value.items()}}
     if isinstance(value, (tuple, list)):
@@ -211,6 +248,7 @@ COLUMN: dict[str, Callable[[Any], Any]] = {
     "parts": lambda value: tuple(_text(part) for part in _list(value)),
     "source": _text,
     "values": _text,
+    "words": lambda value: _read_words(value),
 }
 SETTINGS: dict[str, Callable[[Any], Any]] = {
     "estimate": _text,
@@ -249,6 +287,39 @@ def _read_column(written: dict[str, Any]) -> Column:
     if column.source is not None and len(column.parts) != 1:
         raise ValueError("it is not one part of a date")
     return column
+
+
+WORDS: dict[str, Callable[[Any], Any]] = {
+    "events": _text,
+    "ngrams": lambda value: tuple(_whole(n) for n in value) if isinstance(value, list) else _whole(value),
+    "buckets": _whole,
+    "min_count": _number,
+    "smoothing": _number_or_word,
+    "prior": _text,
+    "min_length": _whole,
+    "case": lambda value: _flag(value),
+    "accents": lambda value: _flag(value),
+    "digits": lambda value: _flag(value),
+    "punctuation": lambda value: _flag(value),
+    "characters": lambda value: tuple(_whole(n) for n in _list(value)),
+    "stop_words": lambda value: frozenset(_text(word) for word in _list(value)),
+    "stem": _text,
+}
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"expected true or false, got {reprlib.repr(value)}")
+    return value
+
+
+def _read_words(value: Any) -> Words:
+    _expect(value, "words", set(), frozenset(WORDS))
+    read = {name: WORDS[name](entry) for name, entry in value.items()}
+    for name in ("ngrams", "characters"):
+        if isinstance(read.get(name), tuple) and len(read[name]) != 2:
+            raise ValueError(f"expected two lengths, got {len(read[name])}")
+    return Words(**read)
 
 
 def _read_prior(value: Any, kind: type[Conjugate]) -> Conjugate:

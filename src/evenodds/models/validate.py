@@ -14,13 +14,16 @@ import numpy as np
 
 from evenodds.cells import Coded
 from evenodds.data.sum import CLASSES
-from evenodds.families import Family
+from evenodds.families import Family, WordCounts
 from evenodds.families.leaves import Rows
 from evenodds.families.numeric import MANTISSAS
+from evenodds.families.words import LEAF, PLAIN
 from evenodds.labels import Fixed, Grid, Labels, canonical, key
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
+from evenodds.text.counts import Counts
+from evenodds.text.words import Words
 
 TARGETS = ("text", "int", "float", "bool")
 HIGHEST = 2046 * MANTISSAS + MANTISSAS - 2  # the key of the last bin but one: both its ends are finite
@@ -40,6 +43,7 @@ def check(model: Model, rows: float) -> None:
         _check_classes(schema, tally.groups)
         _check_leaves(schema, tally)
         _check_counts(tally)
+        _check_lists(schema, tally)
         _check_weights(model)
         _check_sums(tally)
     if not math.isclose(rows, model.rows, rel_tol=1e-9):
@@ -87,9 +91,36 @@ def _check_leaves(schema: Schema, tally: Tally) -> None:
             raise ValueError(f"leaf {name[1]!r} of its column {name[0][:40]!r} has a bin of no finite number")
 
 
+def _check_lists(schema: Schema, tally: Tally) -> None:
+    """Refuse lists of words that are not those of the columns of text."""
+    texts = {(name, LEAF): how.words or PLAIN for name, how in schema.features.items() if how.family is WordCounts}
+    if tally.lists.keys() != texts.keys():
+        raise ValueError("its lists of words are not those of its columns of text")
+    for name, counts in tally.lists.items():
+        try:
+            _check_words(counts, texts[name], tally[CLASSES][0])
+        except ValueError as error:
+            raise ValueError(f"its column {name[0][:40]!r}: {error}") from None
+
+
+def _check_words(counts: Counts, words: Words, rows: Any) -> None:
+    """Refuse counts of words that texts of so many rows a class would not have given."""
+    if counts.buckets != words.buckets:
+        raise ValueError("its words are not hashed as its settings say")
+    for documents, (_, numbers), many in zip(counts.documents, counts.lists, rows):
+        if documents < 0 or np.any(numbers < 0) or numbers.sum(dtype=np.float64) > MANY_ROWS:
+            raise ValueError("it has counted less than nothing, or more than can be")
+        if documents > many * (1 + 1e-9) or (len(numbers) and not documents):
+            raise ValueError("it has more texts than rows, or words without texts")
+        if words.distinct and words.buckets is None and numbers.max(initial=0) > documents * (1 + 1e-9):
+            raise ValueError("a word is in more texts than there are")
+
+
 @functools.cache
 def _leaves(family: type[Family]) -> dict[str, Leaf]:
     """The leaves of a column of a family, as its own tally of no rows has them."""
+    if family.cells == "texts":
+        return {}
     none: Any = np.empty(0)
     if family.cells == "codes":
         none = Coded(np.empty(0, np.int32), Labels.of([]), np.empty(0, np.int64))

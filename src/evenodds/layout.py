@@ -1,0 +1,166 @@
+"""Which leaf of a tally stands where in its two vectors, and how layouts are brought into line."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.labels import Fixed, Grid, Labels, union
+from evenodds.text.counts import Counts
+
+Name = tuple[str, str]
+Numbers = NDArray[Any]  # int64, or float64 with a leading axis of 2: double-doubles
+AXES: dict[str, type[Grid]] = {axis.kind: axis for axis in (Fixed, Grid, Labels)}
+
+
+class Leaf(NamedTuple):
+    """Numbers on an axis: shape (axis, groups) for integer counts, (2, axis, groups) for double-doubles."""
+
+    axis: Grid
+    numbers: Numbers
+    is_sum: bool = False
+
+
+class Spec(NamedTuple):
+    """Where one leaf lies: in the counts or the sums, from `start`, len(axis) × groups numbers."""
+
+    axis: Grid
+    is_sum: bool
+    start: int
+    stop: int
+
+
+class Layout:
+    """Which leaf stands where in the two vectors."""
+
+    def __init__(self, groups: Grid, axes: Mapping[Name, tuple[Grid, bool]]) -> None:
+        self.groups = groups
+        self.specs: dict[Name, Spec] = {}
+        sizes = [0, 0]
+        for name in sorted(axes):
+            axis, is_sum = axes[name]
+            start = sizes[is_sum]
+            sizes[is_sum] += len(axis) * len(groups)
+            self.specs[name] = Spec(axis, is_sum, start, sizes[is_sum])
+        self.n_counts, self.n_sums = sizes
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Layout)
+            and self.groups == other.groups
+            and self.specs.keys() == other.specs.keys()
+            and all(a.axis is b.axis or a.axis == b.axis for a, b in zip(self.specs.values(), other.specs.values()))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def union(layouts: Sequence[Layout]) -> Layout:
+        """The layout that has room for all of these."""
+        first = layouts[0]
+        if all(layout == first for layout in layouts[1:]):
+            return first
+        axes: dict[Name, list[Spec]] = {}
+        for layout in layouts:
+            for name, spec in layout.specs.items():
+                axes.setdefault(name, []).append(spec)
+        for layout in layouts:
+            columns = {name[0] for name in layout.specs}
+            for column, leaf in axes:
+                if column in columns and (column, leaf) not in layout.specs:
+                    raise ValueError(f"tallies of column {column!r} are of different kinds: one has no {leaf!r}")
+        for (column, leaf), specs in axes.items():
+            like = specs[0]
+            for spec in specs[1:]:
+                if spec.is_sum != like.is_sum or (isinstance(like.axis, Fixed) and spec.axis != like.axis):
+                    raise ValueError(f"tallies of column {column!r} differ in their {leaf!r}: they cannot be added")
+        groups = [layout.groups for layout in layouts if len(layout.groups)] or [first.groups]
+        if isinstance(groups[0], Fixed) and any(other != groups[0] for other in groups[1:]):
+            raise ValueError("tallies of different groups cannot be added")
+        return Layout(
+            union(groups), {name: (union([s.axis for s in many]), many[0].is_sum) for name, many in axes.items()}
+        )
+
+
+def layout_of(arrays: Mapping[str, Numbers], header: Any) -> tuple[Layout, dict[Name, Counts]]:
+    """The layout that the header of some arrays describes, and the lists; every array must have a place in it."""
+    if not isinstance(header, dict) or header.keys() - {"lists"} != {"groups", "leaves"}:
+        raise ValueError("its header does not list its leaves")
+    known, axes = {"counts", "sums"}, {}
+    for i, leaf in enumerate(_listed(header, "leaves", {"column", "leaf", "axis", "sum"})):
+        if not isinstance(leaf["sum"], bool):
+            raise ValueError(f"the description of leaf {i} is of the wrong type")
+        axes[leaf["column"], leaf["leaf"]] = (axis_of(leaf["axis"], f"axis{i}", arrays, known), leaf["sum"])
+    groups = axis_of(header["groups"], "groups", arrays, known)
+    lists = {}
+    for i, one in enumerate(_listed(header, "lists", {"column", "leaf", "buckets", "pruned"})):
+        parts = {name.partition(".")[2]: found for name, found in arrays.items() if name.startswith(f"list{i}.")}
+        known |= {f"list{i}.{part}" for part in parts}
+        name = one["column"], one["leaf"]
+        if name in axes:
+            raise ValueError(f"leaf {reprlib.repr(name)} occurs twice")
+        try:
+            lists[name] = Counts.from_arrays(parts, len(groups), one["buckets"], one["pruned"])
+        except ValueError as error:
+            raise ValueError(f"list {i}: {error}") from None
+    if arrays.keys() > known:
+        raise ValueError(f"it has an array that belongs nowhere, {min(arrays.keys() - known)!r}")
+    return Layout(groups, axes), lists
+
+
+def _listed(header: Mapping[str, Any], what: str, keys: set[str]) -> list[dict[str, Any]]:
+    """The descriptions of leaves or lists, each with these keys, no two of one name."""
+    found = header.get(what, [])
+    if not isinstance(found, list):
+        raise ValueError("its header does not list its leaves")
+    names = set()
+    for i, one in enumerate(found):
+        if not isinstance(one, dict) or one.keys() != keys:
+            raise ValueError(f"leaf {i} is not described by {', '.join(sorted(keys))}")
+        name = (one["column"], one["leaf"])
+        if not all(isinstance(part, str) for part in name):
+            raise ValueError(f"the description of leaf {i} is of the wrong type")
+        if name in names:
+            raise ValueError(f"leaf {reprlib.repr(name)} occurs twice")
+        names.add(name)
+    return found
+
+
+def axis_of(kind: Any, name: str, arrays: Mapping[str, Numbers], known: set[str]) -> Grid:
+    """One axis, and the names of its arrays added to those that are known."""
+    if not isinstance(kind, str) or kind not in AXES:
+        raise ValueError(f"unknown axis {reprlib.repr(kind)}")
+    known.add(f"{name}.keys")
+    keys = array(arrays, f"{name}.keys")
+    if keys.ndim != 1 or keys.dtype != AXES[kind].dtype or np.any(keys[1:] <= keys[:-1]):
+        raise ValueError(f"the keys of {name} are not in order")
+    if kind == "fixed" and len(keys) and (keys[0] != 0 or keys[-1] != len(keys) - 1):
+        raise ValueError(f"the keys of {name} are not 0, 1, 2, …")
+    if kind != "labels":
+        return AXES[kind](keys)
+    known |= {f"{name}.blob", f"{name}.ends"}
+    blob, ends = array(arrays, f"{name}.blob"), array(arrays, f"{name}.ends")
+    if blob.dtype != np.uint8 or blob.ndim != 1 or ends.dtype != np.int64 or ends.shape != (len(keys) + 1,):
+        raise ValueError(f"the texts of {name} do not fit its keys")
+    if ends[0] != 0 or ends[-1] != len(blob) or np.any(ends[1:] < ends[:-1]):
+        raise ValueError(f"the texts of {name} are cut out of order")
+    if blob.max(initial=0) >= 128:  # not plain ASCII
+        try:
+            str(blob.data, "utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise ValueError(f"the texts of {name} are not UTF-8") from None
+        begins = ends[:-1][ends[:-1] < len(blob)]
+        if np.any(blob[begins] & 0xC0 == 0x80):
+            raise ValueError(f"the texts of {name} are cut within a letter")
+    return Labels(keys, blob, ends)
+
+
+def array(arrays: Mapping[str, Numbers], name: str) -> Numbers:
+    """One of the arrays."""
+    if name not in arrays:
+        raise ValueError(f"{name} is missing")
+    return arrays[name]

@@ -1,0 +1,63 @@
+"""Documents as bags: the distinct tokens of each, and how often each is there.
+
+>>> bags(Texts.of(["free beer free", "lunch"])).times
+array([2, 1, 1])
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evenodds.labels import Ints, Keys
+from evenodds.text.batches import BATCH, Level, Reader
+from evenodds.text.shards import SHARD, Pool, replacing_table
+from evenodds.text.tokenise import WORDS, Tokens
+from evenodds.texts import Texts
+
+
+class Bags(NamedTuple):
+    """The distinct tokens of each document, and how often each is there; document d's end at ends[d]."""
+
+    keys: Keys
+    times: Ints
+    ends: Ints
+
+
+def bucket_keys(keys: Keys, buckets: int) -> Keys:
+    """The keys of the buckets that these keys fall into."""
+    shift = np.uint64(65 - buckets.bit_length())
+    return ((keys >> shift) << shift) | np.uint64(1)
+
+
+def bags(
+    texts: Texts, options: Tokens = WORDS, *, buckets: int | None = None, threads: int = 1, shard: int = SHARD
+) -> Bags:
+    """The distinct tokens of each document in order of first appearance, words before n-grams."""
+    with Pool(threads) as pool:
+        replaced = replacing_table(texts, options, pool)
+
+        def read(piece: tuple[int, int]) -> list[Bags]:
+            reader = Reader(texts.slice(*piece), options, replaced=replaced)
+            return [_bag(reader, first, beyond, buckets) for first, beyond in reader.texts.pieces(BATCH)]
+
+        every = [bag for some in pool.map(read, texts.pieces(shard)) for bag in some]
+    before = np.cumsum([0, *(len(bag.keys) for bag in every)])
+    keys = [np.empty(0, np.uint64), *(bag.keys for bag in every)]
+    times = [np.empty(0, np.int64), *(bag.times for bag in every)]
+    ends = [np.empty(0, np.int64), *(bag.ends + at for bag, at in zip(every, before))]
+    return Bags(np.concatenate(keys), np.concatenate(times), np.concatenate(ends))
+
+
+def _bag(reader: Reader, first: int, beyond: int, buckets: int | None) -> Bags:
+    """The bags of one batch: the levels of each document laid side by side, then each token kept once."""
+    levels = reader.read(first, beyond)[reader.options.lengths[0] - 1 :]
+    keys, ends = levels[0].keys, levels[0].ends
+    if len(levels) > 1:
+        document = np.concatenate([np.repeat(np.arange(len(ends)), np.diff(lv.ends, prepend=0)) for lv in levels])
+        keys = np.concatenate([level.keys for level in levels])[np.argsort(document, kind="stable")]
+        ends = sum((level.ends for level in levels), np.zeros(len(ends), np.int64))
+    keys = keys.copy() if buckets is None else bucket_keys(keys, buckets)
+    level, times = reader.bags(Level(keys, keys.copy(), ends))
+    return Bags(level.keys.copy(), times.copy(), level.ends)

@@ -1,0 +1,147 @@
+"""Words counted per class: what text adds to a tally.
+
+>>> texts = Texts.of(["free prize", "free free beer", "see you at lunch"])
+>>> counts = count(texts, np.array([1, 1, 0]), 2, Tokens(ngrams=2))
+>>> counts.table(1)
+{'free': 3, 'beer': 1, 'prize': 1, 'free beer': 1, 'free free': 1, 'free prize': 1}
+>>> counts - counts == Counts.nothing(2)
+True
+
+The counting knows no classes: documents are brought together by class, cut into shards of about 16 MB that depend on
+the documents alone, and each shard is counted by itself into a sorted list. Whole numbers added are the same in any
+order, so neither threads nor batches change a bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.labels import Ints, Keys
+from evenodds.text.bags import bags, bucket_keys
+from evenodds.text.batches import replacing
+from evenodds.text.counts import Counts, one_lexicon
+from evenodds.text.shards import SHARD, Job, Pool, count_shard, word_replacements
+from evenodds.text.stored import checked_buckets
+from evenodds.text.tables import Links, Sorted, fold_pairs
+from evenodds.text.tokenise import WORDS, Tokens
+from evenodds.texts import Texts
+
+
+def count(
+    texts: Texts,
+    classes: NDArray[Any],
+    n_classes: int,
+    options: Tokens = WORDS,
+    *,
+    buckets: int | None = None,
+    distinct: bool = False,
+    weights: NDArray[Any] | None = None,
+    threads: int = 1,
+    shard: int = SHARD,
+) -> Counts:
+    """How often each token occurs in each class; a null document, or one of class -1, is left out.
+
+    buckets: None keeps every word; a power of two counts keys by their top bits alone, in constant memory.
+    distinct: count the documents that have a token, not its occurrences.
+    weights: how often each document counts; what is counted is whole where all of them are.
+    """
+    if len(classes) != len(texts):
+        raise ValueError(f"{len(texts)} documents but {len(classes)} classes; expected one class for each")
+    if len(classes) and int(np.max(classes)) >= n_classes:
+        raise ValueError(f"a class is {int(np.max(classes))}, expected less than {n_classes}; -1 leaves a document out")
+    checked_buckets(buckets)
+    classes = np.where(texts.known, np.asarray(classes, np.int64), -1)
+    if weights is not None:
+        weights = _checked(weights, len(texts))
+        classes = np.where(weights > 0, classes, -1)
+    with Pool(threads) as pool:
+        other, stems = word_replacements(texts, options, pool)
+        replaced = replacing(other) if other else None
+        jobs = []
+        order = np.argsort(classes, kind="stable")
+        borders = np.searchsorted(classes[order], np.arange(n_classes + 1))
+        size = shard if buckets is None else max(shard, 16 * buckets)
+        for group in range(n_classes):
+            some = texts.take(order[borders[group] : borders[group + 1]])
+            for first, beyond in some.pieces(size):
+                jobs.append(Job(group, some.slice(first, beyond), options, distinct, replaced, buckets))
+        parts = pool.map(count_shard, jobs)
+        lists = pool.map(_added, [[s for p in parts if p.group == g for s in p.counts] for g in range(n_classes)])
+        links = [link for part in parts for link in part.links]
+        words = [part.lexicon for part in parts] if options.stem is None else [stems]
+        lexicon = one_lexicon(words if buckets is None else [])
+    counts = Counts(tuple(lists), np.diff(borders).astype(np.int64), lexicon, Links.all(links), buckets)
+    if options.stem is not None or options.lengths[0] > 1:  # more was read than is counted
+        counts = counts.trimmed()
+    if weights is None:
+        return counts
+    return _weighted(counts, texts, classes, weights, options, distinct, threads=threads, shard=shard)
+
+
+def _added(lists: list[Sorted]) -> Sorted:
+    return fold_pairs(lists, Sorted.plus) if lists else Sorted.nothing()
+
+
+def _checked(weights: NDArray[Any], many: int) -> NDArray[Any]:
+    """Weights as integers where all are whole, else as doubles."""
+    weights = np.asarray(weights)
+    if weights.shape != (many,):
+        raise ValueError(f"{many} documents but weights of shape {weights.shape}; expected one weight for each")
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        wrong = int(np.argmin(np.isfinite(weights) & (weights >= 0)))
+        raise ValueError(f"the weight of document {wrong} is {weights[wrong]}, expected 0 or more")
+    whole = np.all(weights == np.floor(weights)) and weights.max(initial=0) < 2**53
+    return weights.astype(np.int64 if whole else np.float64)
+
+
+def _weighted(
+    counts: Counts,
+    texts: Texts,
+    classes: Ints,
+    weights: NDArray[Any],
+    options: Tokens,
+    distinct: bool,
+    *,
+    threads: int,
+    shard: int,
+) -> Counts:
+    """The same tokens with other numbers: each document's, times its weight, one document after the other."""
+    rows = np.flatnonzero(classes >= 0)
+    keys, times, ends = bags(texts.take(rows), options, buckets=counts.buckets, threads=threads, shard=shard)
+    sizes, classes, weights = np.diff(ends, prepend=0), classes[rows], weights[rows]
+    amounts = np.repeat(weights, sizes) if distinct else np.repeat(weights, sizes) * times
+    lists, groups = [], np.repeat(classes, sizes)
+    for group, (own, _) in enumerate(counts.lists):
+        mine = np.flatnonzero(groups == group)
+        numbers = np.zeros(len(own), weights.dtype)
+        np.add.at(numbers, np.searchsorted(own, keys[mine]), amounts[mine])
+        lists.append(Sorted(own, numbers))
+    documents = np.zeros(len(lists), weights.dtype)
+    np.add.at(documents, classes, weights)
+    return replace(counts, lists=tuple(lists), documents=documents)
+
+
+def names(
+    sample: Texts, options: Tokens, buckets: int, wanted: Keys | None = None, *, threads: int = 1
+) -> dict[int, str]:
+    """For each bucket its most frequent token in a sample of documents, if any; of the wanted buckets' keys, or all.
+
+    >>> found = names(Texts.of(["free prize", "free beer"]), Tokens(), 256)
+    >>> sorted(found.values())
+    ['beer', 'free', 'prize']
+    """
+    checked_buckets(buckets)
+    counts = count(sample, np.zeros(len(sample), np.int64), 1, options, threads=threads)
+    keys, numbers = counts.lists[0]
+    places = bucket_keys(keys, buckets)
+    if wanted is not None:
+        rows = np.flatnonzero(np.isin(places, wanted))
+        keys, numbers, places = keys[rows], numbers[rows], places[rows]
+    order = np.lexsort((-numbers, places))
+    first = np.ones(len(order), bool)
+    first[1:] = places[order[1:]] != places[order[:-1]]
+    return {int(places[i]): counts.text(int(keys[i])) for i in order[first]}

@@ -1,0 +1,242 @@
+"""Counts of tokens per class that add and subtract: one sorted list of (key, count) a class, and one lexicon.
+
+Only words have texts. An n-gram is linked to its prefix (all its words but the last), whose key and its own give its
+last word's; so its text is read back through the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.labels import Keys, Labels
+from evenodds.text import keys as plain
+from evenodds.text import table_kernels
+from evenodds.text.stored import last_words, restored, stored
+from evenodds.text.tables import Links, Sorted, cut_out, fold_pairs, frozen
+
+
+def one_lexicon(parts: Sequence[Labels]) -> Labels:
+    """The words of any of these lexicons; two texts with one key are refused."""
+    if len(parts) < 2:
+        return parts[0] if parts else Labels.of([])
+    blob = np.concatenate([part.blob for part in parts])
+    before = np.cumsum([0, *(len(part.blob) for part in parts[:-1])])
+    starts = np.concatenate([part.ends[:-1] + at for part, at in zip(parts, before)])
+    stops = np.concatenate([part.ends[1:] + at for part, at in zip(parts, before)])
+    first = np.cumsum([0, *(len(part) for part in parts[:-1])])
+    lists = [Links(part.keys, np.arange(at, at + len(part), dtype=np.uint64)) for part, at in zip(parts, first)]
+
+    def join(a: Links, b: Links) -> Links:
+        both, ties = a.union(b)
+        wrong = table_kernels.differ(ties, frozen(blob), starts, stops)
+        if wrong >= 0:
+            one, other = (blob[starts[i] : stops[i]].tobytes().decode() for i in ties[wrong].astype(np.int64))
+            raise ValueError(f"words {one!r} and {other!r} have the same 64-bit key; leave one out as a stop word")
+        return both
+
+    keys, where = fold_pairs(lists, join)
+    rows = where.view(np.int64)
+    return Labels(keys, *cut_out(blob, starts[rows], stops[rows]))
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each token occurs in each class.
+
+    lists: per class the sorted keys and their counts. documents: how many there are of each class. lexicon: the words.
+    links: the n-grams' prefixes. buckets: None, or how many there are in a hashed vocabulary; a bucket's key is its
+    number in the top bits, and then 1. pruned: whether rare tokens were dropped. Counts and documents are whole
+    numbers, or doubles once a document or a class has been weighed by a fraction; of these, what is left of two that
+    cancel to 12 digits is gone.
+    """
+
+    lists: tuple[Sorted, ...]
+    documents: NDArray[Any]
+    lexicon: Labels
+    links: Links
+    buckets: int | None = None
+    pruned: bool = False
+
+    @classmethod
+    def nothing(cls, n_classes: int, buckets: int | None = None) -> Counts:
+        """The counts of no documents."""
+        lists = tuple(Sorted.nothing() for _ in range(n_classes))
+        return cls(lists, np.zeros(n_classes, np.int64), Labels.of([]), Links.nothing(), buckets)
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], n_classes: int, buckets: int | None = None, pruned: bool = False
+    ) -> Counts:
+        """The counts that `arrays` gave; whatever does not fit together is refused."""
+        if not isinstance(pruned, bool):
+            raise ValueError("pruned is neither true nor false")
+        return cls(*restored(arrays, n_classes, buckets), buckets, pruned)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file stores; `buckets` and `pruned` go into its header."""
+        return stored(self.lists, self.documents, self.lexicon, self.links)
+
+    @property
+    def tokens(self) -> NDArray[Any]:
+        """How many tokens each class has."""
+        return np.array([numbers.sum() for _, numbers in self.lists], self._type)
+
+    @property
+    def _type(self) -> np.dtype[Any]:
+        """What holds all numbers."""
+        return np.result_type(self.documents, *(numbers for _, numbers in self.lists))
+
+    def __add__(self, other: Counts) -> Counts:
+        return self._plus(other, 1)
+
+    def __sub__(self, other: Counts) -> Counts:
+        if isinstance(other, Counts) and (self.pruned or other.pruned):
+            raise ValueError("pruned counts cannot be subtracted: their rare tokens are gone; count again, then prune")
+        return self._plus(other, -1).trimmed()
+
+    def _plus(self, other: Counts, sign: int) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self.buckets != other.buckets:
+            mine, theirs = (c.buckets or "all words" for c in (self, other))
+            raise ValueError(f"counts over {mine} and over {theirs} buckets cannot be added; count both the same way")
+        if len(self.lists) != len(other.lists):
+            raise ValueError(f"counts of {len(self.lists)} and {len(other.lists)} classes; bring them in line first")
+        lists = tuple(a.plus(b, sign) for a, b in zip(self.lists, other.lists))
+        lexicon = one_lexicon([self.lexicon, other.lexicon])
+        documents, links = self.documents + sign * other.documents, Links.all([self.links, other.links])
+        return Counts(lists, documents, lexicon, links, self.buckets, self.pruned or other.pruned)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return (
+            (self.buckets, self.pruned) == (other.buckets, other.pruned)
+            and np.array_equal(self.documents, other.documents)
+            and len(self.lists) == len(other.lists)
+            and all(_same(a, b) for a, b in zip(self.lists, other.lists))
+            and self.lexicon == other.lexicon
+            and _same(self.links, other.links)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def keys(self) -> Keys:
+        """The keys that occur in any class, in ascending order."""
+        return _either([keys for keys, _ in self.lists])
+
+    def pooled(self) -> Sorted:
+        """All classes added."""
+        return fold_pairs([Sorted.nothing(), *self.lists], Sorted.plus)
+
+    def matrix(self, type_: type[np.number[Any]] | None = None) -> tuple[Keys, NDArray[Any]]:
+        """The keys of all classes, and the counts of each, (keys, classes); at once as doubles if so asked."""
+        keys, held = self.keys(), self._type if type_ is None else np.dtype(type_)
+        out = np.zeros((len(keys), len(self.lists)), held)
+        own = np.concatenate([np.empty(0, np.uint64), *(one.keys for one in self.lists)])
+        numbers = np.concatenate([np.empty(0, held), *(one.numbers for one in self.lists)], dtype=held)
+        ends = np.cumsum([0, *(len(one.keys) for one in self.lists)])
+        table_kernels.spread(keys, own, numbers, ends[:-1].copy(), ends[1:].copy(), out)
+        return keys, out
+
+    def trimmed(self) -> Counts:
+        """Without the words and links that no counted token needs."""
+        needed = self.keys()
+        links = self.links
+        while True:  # an n-gram needs its prefix and its last word; a prefix may be an n-gram itself
+            used = table_kernels.among(frozen(links.keys), frozen(needed))
+            keys, prefixes = links.keys[used], links.numbers[used]
+            more = _either([needed, np.unique(prefixes), np.unique(last_words(keys, prefixes))])
+            if len(more) == len(needed):
+                break
+            needed = more
+        rows = np.flatnonzero(table_kernels.among(frozen(self.lexicon.keys), frozen(needed)))
+        lexicon = self.lexicon
+        if len(rows) < len(lexicon):
+            ends = lexicon.ends
+            lexicon = Labels(lexicon.keys[rows], *cut_out(lexicon.blob, ends[:-1][rows], ends[1:][rows]))
+        return replace(self, lexicon=lexicon, links=Links(keys, prefixes))
+
+    def scaled(self, factors: NDArray[Any]) -> Counts:
+        """Each class times its own factor; the numbers stay whole where all factors are."""
+        factors = np.asarray(factors)
+        if factors.shape != (len(self.lists),) or not np.isfinite(factors).all():
+            raise ValueError(
+                f"factors of shape {factors.shape}, expected a number for each of {len(self.lists)} classes"
+            )
+        largest = max(
+            (float(np.abs(n).max(initial=0)) for n in (self.documents, *(n for _, n in self.lists))), default=0
+        )
+        whole = np.all(factors == np.floor(factors)) and largest * float(np.abs(factors).max(initial=0)) < 2.0**62
+        factors = factors.astype(np.int64 if whole else np.float64)
+        lists = [Sorted(keys, numbers * factor) for (keys, numbers), factor in zip(self.lists, factors)]
+        scaled = replace(self, lists=tuple(s.kept(s.numbers != 0) for s in lists), documents=self.documents * factors)
+        return scaled if factors.all() else scaled.trimmed()
+
+    def prune(self, min_count: float) -> Counts:
+        """Without the tokens that occur less than so often in all classes together; these cannot be subtracted."""
+        keys, totals = self.pooled()
+        enough = frozen(keys[totals >= min_count])
+        lists = tuple(one.kept(table_kernels.among(frozen(one.keys), enough)) for one in self.lists)
+        return replace(self, lists=lists, pruned=True).trimmed()
+
+    def select(self, classes: Sequence[int]) -> Counts:
+        """Some of the classes, in this order."""
+        lists = tuple(self.lists[c] for c in classes)
+        return replace(self, lists=lists, documents=self.documents[list(classes)]).trimmed()
+
+    def grouped(self, n_classes: int, places: NDArray[Any]) -> Counts:
+        """The same counts with class i standing at places[i] of other classes."""
+        lists, documents = [Sorted.nothing()] * n_classes, np.zeros(n_classes, self.documents.dtype)
+        for at, one, many in zip(places, self.lists, self.documents):
+            lists[at], documents[at] = lists[at].plus(one), documents[at] + many
+        return replace(self, lists=tuple(lists), documents=documents)
+
+    def text(self, key: int) -> str:
+        """The text of a word or an n-gram; of a bucket, its number."""
+        if self.buckets is not None:
+            return f"#{int(key) >> (65 - self.buckets.bit_length())}"
+        words: list[str] = []
+        while True:
+            row = int(np.searchsorted(self.links.keys, np.uint64(key)))
+            if row == len(self.links.keys) or int(self.links.keys[row]) != key:
+                break
+            prefix = int(self.links.numbers[row])
+            words.append(self._word(plain.last(int(key), prefix)))
+            key = prefix
+        return " ".join([self._word(int(key)), *reversed(words)])
+
+    def _word(self, key: int) -> str:
+        row = int(self.lexicon.find(np.array([key], np.uint64))[0])
+        if row < 0:
+            raise KeyError(f"no word has the key {key:#x}")
+        return self.lexicon.text(row)
+
+    def table(self, group: int) -> dict[str, float]:
+        """The tokens of a class with their counts: words before n-grams, the frequent first, then by text."""
+        pairs = [(self.text(int(key)), number.item()) for key, number in zip(*self.lists[group])]
+        return dict(sorted(pairs, key=lambda pair: (pair[0].count(" "), -pair[1], pair[0])))
+
+    def __repr__(self) -> str:
+        kind = "tokens" if self.buckets is None else f"of {self.buckets:,} buckets"
+        return (
+            f"Counts({len(self.lists)} classes, {len(self.keys()):,} {kind}, {self.documents.sum().item():,} documents)"
+        )
+
+
+def _same(a: tuple[NDArray[Any], NDArray[Any]], b: tuple[NDArray[Any], NDArray[Any]]) -> bool:
+    return np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1])
+
+
+def _either(many: Sequence[Keys]) -> Keys:
+    """The keys in any of these ascending lists, in ascending order."""
+    return fold_pairs([np.empty(0, np.uint64), *many], _both)
+
+
+def _both(a: Keys, b: Keys) -> Keys:
+    return Links(a, a).union(Links(b, b))[0].keys

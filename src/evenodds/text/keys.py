@@ -1,0 +1,52 @@
+"""The 64-bit keys of words and n-grams in plain Python integers: a small process needs nothing else.
+
+A word's key is `evenodds.keys.key` of its folded UTF-8 bytes. An n-gram's key is made of its prefix's key (all words
+but the last) and its last word's key, so that the word can be had back from the other two:
+
+>>> free, prize = key(b"free"), key(b"prize")
+>>> both = join(free, prize)
+>>> last(both, free) == prize
+True
+>>> both == join(prize, free)
+False
+"""
+
+from __future__ import annotations
+
+from evenodds.keys import MASK as MASK
+from evenodds.keys import MIX, STEP
+from evenodds.keys import key as key
+
+LONGEST = 256  # words of an n-gram: a chain of prefixes must have an end
+
+
+def join(prefix: int, word: int) -> int:
+    """The key of the n-gram that is a prefix and one more word."""
+    h = (prefix * STEP) & MASK
+    return ((h ^ (h >> 32)) + word) & MASK
+
+
+def last(ngram: int, prefix: int) -> int:
+    """The key of the last word of an n-gram whose prefix is known."""
+    h = (prefix * STEP) & MASK
+    return (ngram - (h ^ (h >> 32))) & MASK
+
+
+def sealed(word: int, seed: int) -> int:
+    """A word's key mixed with a secret, one to one: who lacks the seed cannot work out which key a word has.
+
+    Each of the three rounds can be undone by who has the seed. It hides words from a reader of the file; it is no
+    cipher, and who may choose the documents that are counted can find words out all the same.
+
+    >>> sealed(key(b"free"), 0) == key(b"free")
+    True
+    >>> sealed(key(b"free"), 1) == sealed(key(b"free"), 2)
+    False
+    """
+    if not seed:
+        return word
+    other = ((seed << 32) | (seed >> 32)) & MASK
+    for secret, factor in ((seed, STEP), (other, MIX), (seed, STEP)):
+        word = ((word ^ secret) * factor) & MASK
+        word ^= word >> 32
+    return word

@@ -1,0 +1,112 @@
+"""One message weighed by a small process: the model's file is mapped, its final weights are looked up; no numpy.
+
+A file of a model whose only column is text holds, beside the tally, what is estimated from it: sorted keys, their
+weights class by class, and the constants. A message's answer is then a few hundred look-ups in the map.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import zlib
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Any
+
+from evenodds import file
+from evenodds.text import tokenise
+from evenodds.text.tokenise import Tokens
+
+PREFIX = "quick."
+ARRAYS = {"keys": "U64", "weights": "F64", "constant": "F64", "prior": "F64"}
+
+
+@dataclass(frozen=True)
+class Quick:
+    """What one message needs: the classes in their order, and the weights of a column's tokens."""
+
+    column: str
+    classes: list[Any]
+    tokens: Tokens
+    distinct: bool
+    buckets: int | None
+    keys: Any  # sorted
+    weights: Any  # class by class, end to end
+    constant: list[float]
+    prior: list[float]
+
+    def weights_of(self, key: int) -> list[float] | None:
+        """The weights of a token, one a class; None if it is not known."""
+        if self.buckets is not None:
+            shift = 65 - self.buckets.bit_length()
+            key = (key >> shift << shift) | 1
+        i, k = bisect_left(self.keys, key), len(self.classes)
+        if i == len(self.keys) or self.keys[i] != key:
+            return None
+        return list(self.weights[i * k : (i + 1) * k])
+
+    def log_joint(self, message: str) -> list[float]:
+        """log p(c, message), up to what no class changes: the weights are added from left to right."""
+        found = tokenise.keys(message.encode("utf-8", "replace"), self.tokens)
+        sums = [0.0] * len(self.classes)
+        for key in dict.fromkeys(found) if self.distinct else found:
+            weights = self.weights_of(key)
+            if weights is not None:
+                sums = [total + weight for total, weight in zip(sums, weights)]
+        return [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
+
+    def proba(self, message: str) -> list[float]:
+        """p(c | message), in the order of the classes."""
+        joint = self.log_joint(message)
+        top = max(joint)
+        if math.isinf(top):  # impossible in every class: the prior is left
+            joint, top = self.prior, max(self.prior)
+        each = [math.exp(x - top) for x in joint]
+        return [p / sum(each) for p in each]
+
+
+def load(path: str | os.PathLike[str]) -> Quick | None:
+    """The quick part of a model's file, checked; None where it has none."""
+    name = os.fspath(path)
+    with open(name, "rb") as opened:
+        if not os.fstat(opened.fileno()).st_size:
+            raise file.FileError(f"{name} is not an evenodds model: it is empty")
+        data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    header, table, start, checksum = file.parse(data, name)
+    about = header.get("quick")
+    if about is None:
+        return None
+    view = memoryview(data)
+    if b"%08x" % zlib.crc32(view[start:]) != checksum:
+        raise file.FileError(f"{name} is damaged: the checksum of its data does not match")
+    try:
+        parts = {part: _array(view, table, part, dtype) for part, dtype in ARRAYS.items()}
+        return _quick(about, parts)
+    except (ValueError, TypeError, KeyError) as error:
+        raise file.no_model(name, f"its weights are not in order: {error}") from None
+
+
+def _array(view: memoryview, table: dict[str, file.Entry], part: str, dtype: str) -> Any:
+    entry = table[PREFIX + part]
+    if entry.dtype != dtype:
+        raise ValueError(f"{part} is of the wrong type")
+    size = 8 * math.prod(entry.shape)
+    return view[entry.offset : entry.offset + size].cast("Q" if dtype == "U64" else "d")
+
+
+def _quick(about: dict[str, Any], parts: dict[str, Any]) -> Quick:
+    classes, keys, weights = about["classes"], parts["keys"], parts["weights"]
+    if not isinstance(classes, list) or len(classes) < 2 or not isinstance(about["distinct"], bool):
+        raise ValueError("its classes are not listed")
+    k, buckets = len(classes), about["buckets"]
+    if len(weights) != len(keys) * k or len(parts["constant"]) != k or len(parts["prior"]) != k:
+        raise ValueError("they do not fit their keys")
+    if buckets is not None and not (isinstance(buckets, int) and 1 << 8 <= buckets <= 1 << 24):
+        raise ValueError("its buckets are no power of two")
+    tokens: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in about["tokens"].items()}
+    tokens["stop_words"] = frozenset(tokens.get("stop_words", ()))
+    return Quick(
+        str(about["column"]), classes, Tokens(**tokens), about["distinct"], buckets, keys, weights,
+        list(parts["constant"]), list(parts["prior"]),
+    )  # fmt: skip

@@ -1,0 +1,101 @@
+"""Documents weighed: per class the sum of their tokens' weights, added from left to right.
+
+>>> texts = Texts.of(["free prize", "lunch"])
+>>> weights = Weights(*Weights.sort({"free": [2.0], "lunch": [-1.0]}))
+>>> weights.score(texts).sums.ravel()
+array([ 2., -1.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.labels import Ints, Keys, Labels
+from evenodds.text import table_kernels
+from evenodds.text.bags import bags as bags
+from evenodds.text.bags import bucket_keys as bucket_keys
+from evenodds.text.batches import BATCH, Reader, size_of
+from evenodds.text.shards import SHARD, Pool, replacing_table
+from evenodds.text.tables import frozen, lookup
+from evenodds.text.tokenise import WORDS, Tokens
+from evenodds.texts import Texts
+
+FEW = 1 << 14  # bytes of documents, up to which the reader is kept: for one message, making it takes most of the time
+
+Floats = NDArray[np.float64]
+
+
+class Scores(NamedTuple):
+    """Of each document: its sums of weights per class, how many of its tokens have weights, and how many it has."""
+
+    sums: Floats
+    known: Ints
+    tokens: Ints
+
+    def slice(self, first: int, beyond: int) -> Scores:
+        """Those of the documents from one place up to another."""
+        return Scores(self.sums[first:beyond], self.known[first:beyond], self.tokens[first:beyond])
+
+
+class Weights:
+    """Sorted keys and their weights, (keys, classes), with the table that finds them."""
+
+    def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None) -> None:
+        self.keys, self.buckets = keys, buckets
+        self.weights = np.ascontiguousarray(weights, np.float64)
+        if self.weights.shape[:1] != keys.shape or self.weights.ndim != 2:
+            raise ValueError(f"{len(keys)} keys but weights of shape {self.weights.shape}; expected one row a key")
+        self.weights = frozen(self.weights)
+        self._table = lookup(keys, np.arange(len(keys), dtype=np.uint64))
+        self._spare: dict[tuple[Tokens, bool], list[Reader]] = {}
+
+    @staticmethod
+    def sort(words: Mapping[str, Sequence[float]]) -> tuple[Keys, Floats]:
+        """Keys and weights of words, in key order."""
+        labels, place = Labels.coded(list(words))
+        weights = np.empty((len(labels), len(next(iter(words.values()), ()))))
+        weights[place] = list(words.values())
+        return labels.keys, weights
+
+    def score(
+        self, texts: Texts, options: Tokens = WORDS, *, distinct: bool = False, threads: int = 1, shard: int = SHARD
+    ) -> Scores:
+        """Weigh every document; with `distinct` each of its tokens once."""
+        n, classes = len(texts), self.weights.shape[1]
+        scores = Scores(np.zeros((n, classes)), *np.zeros((2, n), np.int64))
+        if n and size_of(texts.starts, texts.stops) <= min(FEW, shard):
+            self._few(texts, options, distinct, scores)
+            return scores
+        with Pool(threads) as pool:
+            replaced = replacing_table(texts, options, pool)
+
+            def weigh(piece: tuple[int, int]) -> None:
+                first, beyond = piece
+                reader = Reader(texts.slice(first, beyond), options, distinct=distinct, replaced=replaced)
+                mine = scores.slice(first, beyond)
+                for batch in reader.texts.pieces(BATCH):
+                    self._weigh(reader, batch, mine.slice(*batch))
+
+            pool.map(weigh, texts.pieces(shard))
+        return scores
+
+    def _few(self, texts: Texts, options: Tokens, distinct: bool, scores: Scores) -> None:
+        """Weigh a few short documents by a reader that is kept for the next ones."""
+        spare = self._spare.setdefault((options, distinct), [])
+        try:
+            reader = spare.pop().over(texts)  # no other thread has it now
+        except IndexError:
+            reader = Reader(texts, options, distinct=distinct, replaced=replacing_table(texts, options, Pool(1)))
+        if options.stem is not None:
+            reader.replaced = replacing_table(texts, options, Pool(1))
+        self._weigh(reader, (0, len(texts)), scores)
+        spare.append(reader)
+
+    def _weigh(self, reader: Reader, batch: tuple[int, int], scores: Scores) -> None:
+        for level in reader.read(*batch)[reader.options.lengths[0] - 1 :]:
+            keys = level.keys if self.buckets is None else bucket_keys(level.keys, self.buckets)
+            table_kernels.add_weights(keys, level.ends, *self._table, self.weights, *scores)

@@ -1,0 +1,159 @@
+"""One shard of documents counted by itself, and the threads that do it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenodds.labels import Bytes, Ints, Keys, Labels
+from evenodds.text import table_kernels
+from evenodds.text.batches import BATCH, Reader, Replacing, replacements, replacing
+from evenodds.text.counts import one_lexicon
+from evenodds.text.keys import sealed
+from evenodds.text.tables import Counter, Links, Sorted, cut_out
+from evenodds.text.tokenise import Tokens
+from evenodds.texts import Texts
+
+SHARD = 1 << 24
+
+
+class Job(NamedTuple):
+    """One shard to be counted."""
+
+    group: int
+    texts: Texts
+    options: Tokens
+    distinct: bool = False
+    replaced: Replacing | None = None
+    buckets: int | None = None
+
+
+class Part(NamedTuple):
+    """What was counted in one shard."""
+
+    group: int
+    counts: list[Sorted]
+    links: list[Links]
+    lexicon: Labels
+
+
+class Pool:
+    """Threads that run jobs, or none: the results come in the order of the jobs."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
+
+    def map(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> list[Any]:
+        """The results of all jobs."""
+        return list(map(function, jobs) if self._threads is None else self._threads.map(function, jobs))
+
+
+def word_replacements(texts: Texts, options: Tokens, pool: Pool) -> tuple[dict[bytes, bytes], Labels]:
+    """What becomes of stop words and of words to be stemmed, each looked up once; and the stems."""
+    vocabulary: list[bytes] = []
+    if options.stem is not None:
+        plain = replace(options, stem=None, stop_words=frozenset(), ngrams=1, seed=0)
+        jobs = [Job(0, texts.slice(first, beyond), plain) for first, beyond in texts.pieces(SHARD)]
+        words = one_lexicon([part.lexicon for part in pool.map(count_shard, jobs)])
+        vocabulary = [text.encode() for text in words.texts()]
+    other = replacements(options, vocabulary)
+    return other, _sealed(Labels.of({text.decode() for text in other.values() if text}), options.seed)
+
+
+def replacing_table(texts: Texts, options: Tokens, pool: Pool) -> Replacing | None:
+    """The table of stop words and stems for these documents."""
+    if options.stem is None:
+        return _stopping(options) if options.stop_words else None
+    return replacing(word_replacements(texts, options, pool)[0])
+
+
+@functools.lru_cache(maxsize=64)
+def _stopping(options: Tokens) -> Replacing:
+    """The table of stop words alone."""
+    return replacing(replacements(options, []))
+
+
+def _sealed(labels: Labels, seed: int) -> Labels:
+    """The same texts under sealed keys."""
+    keys = np.array([sealed(int(h), seed) for h in labels.keys], np.uint64)
+    order = np.argsort(keys)
+    return Labels(keys[order], *cut_out(labels.blob, labels.ends[:-1][order], labels.ends[1:][order]))
+
+
+def count_shard(job: Job) -> Part:
+    """Count one shard."""
+    group, texts, options, distinct, replaced, buckets = job
+    reader = Reader(texts, options, distinct=distinct, replaced=replaced)
+    if buckets is not None:
+        return _hashed(group, reader, buckets)
+    size = int(texts.lengths().sum())
+    guess = max(8, (size >> 8).bit_length())
+    shortest, longest = options.lengths
+    counters = [Counter(guess + (0 if n == 1 else 5)) for n in range(1, longest + 1)]
+    prefixes: list[list[Keys]] = [[] for _ in counters]
+    found = Found()
+    for first, beyond in texts.pieces(BATCH):
+        for n, level in enumerate(reader.read(first, beyond)):
+            fresh = level.places[counters[n].count(level.keys)]
+            if n:
+                prefixes[n].append(fresh)
+            else:
+                found.add(reader.folded, fresh)
+    counts, links, lexicon = [], [], Labels.of([])
+    for n, counter in enumerate(counters):
+        keys, numbers, order = counter.sorted()
+        if n + 1 >= shortest:
+            counts.append(Sorted(keys, numbers))
+        if n:
+            links.append(Links(keys, np.concatenate(prefixes[n])[order] if prefixes[n] else keys))
+        else:
+            lexicon = Labels(keys, *found.texts(order))
+    return Part(group, counts, links, lexicon)
+
+
+def _hashed(group: int, reader: Reader, buckets: int) -> Part:
+    """Count one shard by the keys' top bits."""
+    shift = np.uint64(65 - buckets.bit_length())
+    counts = np.zeros(buckets, np.int32)
+    shortest = reader.options.lengths[0]
+    for first, beyond in reader.texts.pieces(BATCH):
+        for level in reader.read(first, beyond)[shortest - 1 :]:
+            table_kernels.count_buckets(level.keys, shift, counts)
+    occupied = np.flatnonzero(counts)
+    keys = (occupied.astype(np.uint64) << shift) | np.uint64(1)
+    return Part(group, [Sorted(keys, counts[occupied].astype(np.int64))], [], Labels.of([]))
+
+
+class Found:
+    """The texts of the words of one shard, in order of appearance."""
+
+    def __init__(self) -> None:
+        self._blob: Bytes = np.empty(1 << 12, np.uint8)
+        self._stops: Ints = np.zeros(1 << 9, np.int64)
+        self._end, self._many = 0, 0
+
+    def add(self, folded: Bytes, places: Keys) -> None:
+        """Keep the texts at these places."""
+        size, many = self._end + int((places & table_kernels.LOW).sum()), self._many + len(places)
+        if size > len(self._blob):
+            self._blob = np.concatenate([self._blob, np.empty(size, np.uint8)])
+        if many >= len(self._stops):
+            self._stops = np.concatenate([self._stops, np.zeros(many, np.int64)])
+        self._end = table_kernels.keep_texts(folded, places, self._blob, self._end, self._stops, self._many + 1)
+        self._many = many
+
+    def texts(self, order: Ints) -> tuple[Bytes, Ints]:
+        """The texts in this order, end to end, and their ends."""
+        return cut_out(self._blob, self._stops[order], self._stops[order + 1])

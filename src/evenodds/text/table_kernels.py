@@ -1,0 +1,252 @@
+"""Vocabularies: tables of keys that count, sorted lists of (key, number) and their sum, and sums of weights.
+
+A table is one array of slots (key, number), 16 bytes each, key 0 where free. A key's top bits say where it stands, or
+the next free slot after that: so a sweep over the table meets the keys nearly in order, and making a sorted list of it
+is a small correction. The slots go on a little beyond the last that the top bits can name, and the last is never taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenodds.text.instructions import fetch_soon, shared, text_kernel
+
+ONE, TWO, ZERO = np.uint64(1), np.uint64(2), np.uint64(0)  # a place that is unsigned is not looked at from the end
+HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+ROWS = 1 << 9
+AHEAD = 16  # keys between asking for a slot and using it: about as many as the machine waits for at once
+
+
+@shared
+def place_of(slots: Any, shift: Any, h: Any) -> Any:
+    """Where a key stands in a table, or the free slot where it would."""
+    at = (h >> shift) << ONE
+    while slots[at] != h and slots[at] != ZERO:
+        at += TWO
+    return at
+
+
+@text_kernel
+def count_keys(
+    keys: Any, first: int, last: int, slots: Any, shift: Any, room: int, used: int, fresh: Any
+) -> tuple[int, int, int]:
+    """Count keys[first:last] in a table whose numbers are (order of appearance) · 2^32 + count.
+
+    Returns how far it came (it stops where a new key finds no room), how many keys the table now has, and how many of
+    them are new; fresh[i] is the place in `keys` of the i-th new one.
+    """
+    new = 0
+    end = np.uint64(len(slots) - 2)
+    for t in range(first, last):
+        fetch_soon(slots, (keys[min(t + AHEAD, last - 1)] >> shift) << ONE)
+        h = keys[t]
+        at = place_of(slots, shift, h)
+        if slots[at] == ZERO:
+            if used >= room or at >= end:
+                return t, used, new
+            slots[at], slots[at + ONE] = h, np.uint64(used) << HALF
+            fresh[new] = t
+            used += 1
+            new += 1
+        slots[at + ONE] += ONE
+    return last, used, new
+
+
+@text_kernel
+def count_buckets(keys: Any, shift: Any, counts: Any) -> None:
+    """Count keys by their top bits alone."""
+    for t in range(len(keys)):
+        counts[keys[t] >> shift] += 1
+
+
+@text_kernel
+def refill(slots: Any, larger: Any, shift: Any) -> bool:
+    """Move a table into a larger one; False where the larger has no room either."""
+    end = np.uint64(len(larger) - 2)
+    for i in range(0, len(slots), 2):
+        if slots[i] != ZERO:
+            at = place_of(larger, shift, slots[i])
+            if at >= end:
+                return False
+            larger[at], larger[at + ONE] = slots[i], slots[i + 1]
+    return True
+
+
+@text_kernel
+def sort_table(slots: Any, keys: Any, numbers: Any) -> int:
+    """The keys of a table in ascending order, and their numbers."""
+    n = 0
+    for i in range(0, len(slots), 2):
+        h = slots[i]
+        if h != ZERO:
+            at = n
+            while at > 0 and keys[at - 1] > h:
+                keys[at], numbers[at] = keys[at - 1], numbers[at - 1]
+                at -= 1
+            keys[at], numbers[at] = h, slots[i + 1]
+            n += 1
+    return n
+
+
+@text_kernel
+def index_keys(keys: Any, numbers: Any, slots: Any, shift: Any) -> bool:
+    """Fill a table with keys and their numbers; False where it has no room."""
+    end = np.uint64(len(slots) - 2)
+    for i in range(len(keys)):
+        if keys[i] != ZERO:
+            at = place_of(slots, shift, keys[i])
+            if at >= end:
+                return False
+            slots[at], slots[at + ONE] = keys[i], numbers[i]
+    return True
+
+
+@text_kernel
+def merge(a: Any, x: Any, b: Any, y: Any, sign: int, lost: float, keys: Any, numbers: Any) -> int:
+    """The sorted list of (key, x + sign · y) of two sorted lists, without those that come to 0.
+
+    Of numbers that are not whole, 0 is all up to `lost` times the two. No branch depends on which key is smaller: that
+    would be guessed wrong every other time.
+    """
+    i, j, n = 0, 0, 0
+    while i < len(a) and j < len(b):
+        p, q = a[i], b[j]
+        from_a, from_b = p <= q, q <= p
+        one, two = x[i] * from_a, y[j] * (from_b * sign)
+        keys[n], numbers[n] = (p if from_a else q), one + two
+        i += from_a
+        j += from_b
+        n += abs(one + two) > lost * (abs(one) + abs(two))
+    for k in range(i, len(a)):
+        keys[n], numbers[n] = a[k], x[k]
+        n += x[k] != 0
+    for k in range(j, len(b)):
+        keys[n], numbers[n] = b[k], sign * y[k]
+        n += y[k] != 0
+    return n
+
+
+@text_kernel
+def unite(a: Any, x: Any, b: Any, y: Any, keys: Any, numbers: Any, ties: Any) -> tuple[int, int]:
+    """The sorted list of the keys of two sorted lists; a key's number is the first list's where both have it.
+
+    Returns how many there are, and how many in both: their two numbers are in `ties`.
+    """
+    i, j, n, both = 0, 0, 0, 0
+    while i < len(a) and j < len(b):
+        p, q = a[i], b[j]
+        from_a, from_b = p <= q, q <= p
+        keys[n], numbers[n] = (p if from_a else q), (x[i] if from_a else y[j])
+        ties[both, 0], ties[both, 1] = x[i], y[j]
+        both += from_a & from_b
+        i += from_a
+        j += from_b
+        n += 1
+    for k in range(i, len(a)):
+        keys[n], numbers[n] = a[k], x[k]
+        n += 1
+    for k in range(j, len(b)):
+        keys[n], numbers[n] = b[k], y[k]
+        n += 1
+    return n, both
+
+
+@text_kernel
+def among(keys: Any, others: Any) -> Any:
+    """Which of these ascending keys are in another ascending list."""
+    found, j = np.zeros(len(keys), np.bool_), 0
+    for i in range(len(keys)):
+        while j < len(others) and others[j] < keys[i]:
+            j += 1
+        found[i] = j < len(others) and others[j] == keys[i]
+    return found
+
+
+@text_kernel
+def spread(keys: Any, own: Any, numbers: Any, at: Any, ends: Any, out: Any) -> None:
+    """Write the numbers of ascending lists, end to end, into columns whose rows are the keys of them all.
+
+    List c is own[at[c]:ends[c]]; at[c] moves on. A few rows are filled for all columns while they are in the caches.
+    """
+    for first in range(0, len(keys), ROWS):
+        beyond = min(first + ROWS, len(keys))
+        top = keys[beyond - 1]
+        for c in range(len(ends)):
+            row, i, end = first, at[c], ends[c]
+            while i < end and own[i] <= top:
+                while keys[row] != own[i]:
+                    row += 1
+                out[row, c] = numbers[i]
+                i += 1
+            at[c] = i
+
+
+@text_kernel
+def keep_texts(folded: Any, places: Any, blob: Any, end: int, stops: Any, first: int) -> int:
+    """Append the texts at these places to a blob; stops[first + i] is where the i-th ends there."""
+    for i in range(len(places)):
+        start, length = int(places[i] >> HALF), int(places[i] & LOW)
+        for k in range(length):
+            blob[end + k] = folded[start + k]
+        end += length
+        stops[first + i] = end
+    return end
+
+
+@text_kernel
+def take_texts(blob: Any, starts: Any, stops: Any, out: Any, ends: Any) -> None:
+    """The pieces blob[start:stop] laid end to end; out has a few bytes to spare."""
+    n = 0
+    for i in range(len(starts)):
+        for k in range(starts[i], stops[i]):
+            out[n] = blob[k]
+            n += 1
+        ends[i + 1] = n
+
+
+@text_kernel
+def differ(ties: Any, blob: Any, starts: Any, stops: Any) -> int:
+    """The first of these pairs of pieces blob[start:stop] that are not the same bytes, or -1."""
+    for t in range(len(ties)):
+        i, j = np.int64(ties[t, 0]), np.int64(ties[t, 1])
+        size = stops[i] - starts[i]
+        if stops[j] - starts[j] != size:
+            return t
+        for k in range(size):
+            if blob[starts[i] + k] != blob[starts[j] + k]:
+                return t
+    return -1
+
+
+@text_kernel
+def add_weights(keys: Any, ends: Any, slots: Any, shift: Any, weights: Any, sums: Any, known: Any, tokens: Any) -> None:
+    """sums[d] += the weights of document d's tokens, one after the other; tokens[d] += how many it has.
+
+    known[d] += how many of them have weights.
+    """
+    t, many, classes = 0, len(keys), weights.shape[1]
+    for d in range(len(ends)):
+        tokens[d] += ends[d] - t
+        if classes == 2:  # the two sums stay in registers
+            one, two = sums[d, 0], sums[d, 1]
+            while t < ends[d]:
+                fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
+                at = place_of(slots, shift, keys[t])
+                t += 1
+                if slots[at] != ZERO:
+                    row = slots[at + ONE]
+                    one += weights[row, 0]
+                    two += weights[row, 1]
+                    known[d] += 1
+            sums[d, 0], sums[d, 1] = one, two
+        while t < ends[d]:
+            fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
+            at = place_of(slots, shift, keys[t])
+            t += 1
+            if slots[at] != ZERO:
+                row = slots[at + ONE]
+                for c in range(classes):
+                    sums[d, c] += weights[row, c]
+                known[d] += 1

@@ -1,0 +1,216 @@
+"""What a word is, in plain Python: bytes to tokens, their keys, and a document's score. The kernels do the same.
+
+A document is UTF-8; every part of it that is not is read as one � (as `bytes.decode(errors="replace")` does: one for
+each longest piece that could have begun a character, so three for an encoded surrogate). Words are then runs of what
+`re` calls `\\w`, in lower case:
+
+>>> words("The café's 2 CAFÉS — 50% off!".encode())
+[b'the', b'caf\\xc3\\xa9', b'caf\\xc3\\xa9s', b'50', b'off']
+>>> texts("Free prize inside", Tokens(ngrams=2))
+['free', 'prize', 'inside', 'free prize', 'prize inside']
+>>> texts("Café no. 12!", Tokens(accents=False, digits=False, punctuation=True))
+['cafe', 'no', '.', '00', '!']
+"""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from evenodds.text import unicode
+from evenodds.text.keys import LONGEST, MASK, join, key, sealed
+
+_MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """How a document is cut into tokens.
+
+    min_length: words of fewer characters are left out (marks are not).
+    case, accents, digits, punctuation: whether these are kept. Without accents is NFKD less the combining marks;
+    without digits every digit is 0; with punctuation every mark, symbol and emoji is a token of its own.
+    ngrams: runs of words up to this length, or (shortest, longest).
+    characters: instead of words, runs of (shortest, longest) characters of the words set apart by single spaces.
+    stop_words: words left out, before n-grams are formed. stem: a language of snowballstemmer, as "english".
+    function: a callable from text to tokens, instead of the first five; the tokens are taken as they come.
+    seed: a secret of 64 bits that the words' keys are mixed with, so that others cannot look words up in buckets.
+    """
+
+    min_length: int = 2
+    case: bool = False
+    accents: bool = True
+    digits: bool = True
+    punctuation: bool = False
+    ngrams: int | tuple[int, int] = 1
+    characters: tuple[int, int] | None = None
+    stop_words: frozenset[str] = frozenset()
+    stem: str | None = None
+    function: Callable[[str], Iterable[str]] | None = None
+    seed: int = field(default=0, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.min_length < 1:
+            raise ValueError(f"min_length is {self.min_length}, expected 1 or more characters")
+        low, high = self.lengths
+        if not 1 <= low <= high <= LONGEST:
+            raise ValueError(
+                f"ngrams is {self.ngrams}, expected a number of words, or (shortest, longest), from 1 to {LONGEST}"
+            )
+        if not 0 <= self.seed <= MASK:
+            raise ValueError("seed is not a whole number from 0 to 2^64 - 1; take secrets.randbits(64)")
+        if self.characters is not None:
+            if not 1 <= self.characters[0] <= self.characters[1]:
+                raise ValueError(f"characters is {self.characters}, expected (shortest, longest) from 1 on")
+            if self.stem is not None:
+                raise ValueError("characters and stem are both given: runs of characters are of unchanged words")
+            if high > 1:
+                raise ValueError("characters and ngrams are both given: n-grams are of characters or of words")
+        if isinstance(self.stop_words, str):
+            raise ValueError(f"stop_words is the text {self.stop_words!r}, expected a set of words")
+        object.__setattr__(self, "stop_words", frozenset(self.stop_words))
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """The shortest and the longest n-grams of words."""
+        return (1, self.ngrams) if isinstance(self.ngrams, int) else self.ngrams
+
+
+WORDS = Tokens()
+
+
+class _Fold(dict[int, str]):
+    """What becomes of each code point, worked out when it is first met: itself folded, or a space."""
+
+    def __init__(self, options: Tokens) -> None:
+        self.options = options
+
+    def __missing__(self, point: int) -> str:
+        self[point] = piece = "".join(map(self._one, folded(point, self.options)))
+        return piece
+
+    def _one(self, part: tuple[int, int]) -> str:
+        point, kind = part
+        if kind == unicode.MARK and self.options.punctuation:
+            return f" {_MARKED}{chr(point)} "
+        return chr(point) if kind in (unicode.LETTER, unicode.DIGIT) else " "
+
+
+def folded(point: int, options: Tokens) -> list[tuple[int, int]]:
+    """The code points that one turns into, each with its kind: lower case first, then accents, then digits."""
+    point = point if options.case else unicode.lower(point)
+    parts = [(ord(c), unicode.kind(ord(c))) for c in (chr(point) if options.accents else unicode.bare(point))]
+    return [(ord("0"), kind) if kind == unicode.DIGIT and not options.digits else (part, kind) for part, kind in parts]
+
+
+@functools.lru_cache(maxsize=64)
+def _fold(options: Tokens) -> _Fold:
+    return _Fold(options)
+
+
+def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
+    """The tokens of a document before stop words are left out and words are stemmed."""
+    text = document.decode("utf-8", "replace")
+    if options.function is not None:
+        return [token.encode("utf-8", "replace") for token in options.function(text)]
+    few, found = options.min_length, []
+    for token in text.translate(_fold(options)).split(" "):
+        if len(token) >= few and token[0] != _MARKED:
+            found.append(token.encode())
+        elif token and token[0] == _MARKED:
+            found.append(token[1:].encode())
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def stopped(options: Tokens) -> frozenset[bytes]:
+    """The stop words as they look in a document that has been cut."""
+    whole = Tokens(1, options.case, options.accents, options.digits, options.punctuation, function=options.function)
+    return frozenset(token for word in options.stop_words for token in cut(word.encode("utf-8", "replace"), whole))
+
+
+@functools.cache
+def stemmer(language: str) -> Callable[[str], str]:
+    """The function that stems a word of this language."""
+    try:
+        snowballstemmer: Any = import_module("snowballstemmer")
+    except ImportError:
+        raise ImportError(f"stem={language!r} needs the package snowballstemmer: pip install snowballstemmer") from None
+    if language not in snowballstemmer.algorithms():
+        known = ", ".join(snowballstemmer.algorithms())
+        raise ValueError(f"stem={language!r} is not a language of snowballstemmer; it has {known}")
+    stem: Callable[[str], str] = snowballstemmer.stemmer(language).stemWord
+    return stem
+
+
+def words(document: bytes, options: Tokens = WORDS) -> list[bytes]:
+    """The words of a document, in order: cut, without stop words, stemmed."""
+    found = cut(document, options)
+    if options.stop_words:
+        stop = stopped(options)
+        found = [word for word in found if word not in stop]
+    if options.stem is not None:
+        stem = stemmer(options.stem)
+        found = [stem(word.decode()).encode() for word in found]
+    return found
+
+
+def _runs(found: Sequence[bytes], shortest: int, longest: int) -> list[bytes]:
+    """The runs of characters of the words, set apart by single spaces: the short ones first."""
+    text = b" ".join([b"", *found, b""]).decode()
+    return [text[i : i + n].encode() for n in range(shortest, longest + 1) for i in range(len(text) - n + 1)]
+
+
+def keys(document: bytes, options: Tokens = WORDS) -> list[int]:
+    """The keys of a document's tokens: of the words in order, then of the pairs, then of the triples."""
+    found = words(document, options)
+    if options.characters is not None:
+        return _sealed(_runs(found, *options.characters) if found else [], options.seed)
+    shortest, longest = options.lengths
+    level = single = _sealed(found, options.seed)
+    every = [] if shortest > 1 else list(single)
+    for n in range(2, longest + 1):
+        level = [join(prefix, word) for prefix, word in zip(level, single[n - 1 :])]
+        if n >= shortest:
+            every += level
+    return every
+
+
+def _sealed(tokens: Iterable[bytes], seed: int) -> list[int]:
+    """The keys of tokens, sealed; 0 is no key."""
+    every = [h for h in map(key, tokens) if h]
+    return [h for h in (sealed(h, seed) for h in every) if h] if seed else every
+
+
+def texts(document: str, options: Tokens = WORDS) -> list[str]:
+    """The tokens of a document as text, in the order of `keys`."""
+    found = words(document.encode("utf-8", "surrogatepass"), options)
+    if options.characters is not None:
+        return [run.decode() for run in (_runs(found, *options.characters) if found else [])]
+    low, high = options.lengths
+    return [b" ".join(found[i : i + n]).decode() for n in range(low, high + 1) for i in range(len(found) - n + 1)]
+
+
+def score(
+    document: bytes, known: Sequence[int], weights: Sequence[float], options: Tokens = WORDS, *, distinct: bool = False
+) -> list[float]:
+    """Per class the sum of the weights of a document's tokens, from left to right; unknown ones weigh nothing.
+
+    `known` are sorted keys, `weights` theirs, class by class, end to end; arrays in a memory-mapped file will do.
+
+    >>> score(b"spam and more SPAM", [key(b"spam")], [0.5, -0.25])
+    [1.0, -0.5]
+    """
+    classes = len(weights) // len(known) if len(known) else 0
+    sums = [0.0] * classes
+    every = keys(document, options)
+    for h in dict.fromkeys(every) if distinct else every:
+        i = bisect_left(known, h)
+        if i < len(known) and known[i] == h:
+            for c in range(classes):
+                sums[c] += weights[i * classes + c]
+    return sums

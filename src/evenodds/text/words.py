@@ -1,0 +1,126 @@
+"""How a column of text is modelled: what a word is, and what is said of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal
+
+from evenodds.text.keys import LONGEST
+from evenodds.text.tokenise import Tokens
+
+Events = Literal["counts", "present", "bernoulli", "complement"]
+FLAGS = ("case", "accents", "digits", "punctuation")
+EVENTS: tuple[Events, ...] = ("counts", "present", "bernoulli", "complement")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The column for text: `NaiveBayes(columns={"body": Words(ngrams=2)})`.
+
+    events       "counts": every occurrence of a word counts (multinomial); "present": once a document; "bernoulli":
+                 a word is in the document or not, and its absence counts too; "complement": a class is told by the
+                 words of the others (Rennie et al. 2003)
+    ngrams       runs of words up to this length, or (shortest, longest)
+    buckets      None: every word is kept; a power of two: words are hashed into so many buckets, in constant memory
+    min_count    words counted less often, in all classes together, are not used
+    smoothing    pseudo-counts, or "auto"; None: the model's
+    prior        "flat": `smoothing` pseudo-counts for every word; "pooled": so many tokens of all classes together
+    function     a callable from text to tokens, instead of what follows
+    min_length, case, accents, digits, punctuation, characters, stop_words, stem   what a word is: see `text.Tokens`
+    """
+
+    events: Events = "counts"
+    ngrams: int | tuple[int, int] = 1
+    buckets: int | None = None
+    min_count: float = 1
+    smoothing: float | Literal["auto"] | None = None
+    prior: Literal["flat", "pooled"] = "flat"
+    function: Callable[[str], Iterable[str]] | None = None
+    min_length: int = 2
+    case: bool = False
+    accents: bool = True
+    digits: bool = True
+    punctuation: bool = False
+    characters: tuple[int, int] | None = None
+    stop_words: frozenset[str] = frozenset()
+    stem: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.events not in EVENTS:
+            raise ValueError(f"Words: events={self.events!r}: expected one of {', '.join(map(repr, EVENTS))}")
+        if self.prior not in ("flat", "pooled"):
+            raise ValueError(f"Words: prior={self.prior!r}: expected 'flat' or 'pooled'")
+        if self.buckets is not None and not (
+            _is_whole(self.buckets) and self.buckets & (self.buckets - 1) == 0 and 1 << 8 <= self.buckets <= 1 << 24
+        ):
+            raise ValueError(f"Words: buckets={self.buckets!r}: expected a power of two from 2^8 to 2^24, or None")
+        for name in ("ngrams", "characters"):
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+        if isinstance(self.stop_words, Collection) and not isinstance(self.stop_words, (str, bytes, frozenset)):
+            object.__setattr__(self, "stop_words", frozenset(self.stop_words))
+        for name, right, expected in (
+            ("min_count", _is_number(self.min_count), "0 or more"),
+            ("smoothing", self.smoothing in (None, "auto") or _is_number(self.smoothing), "0 or more, or 'auto'"),
+            ("ngrams", _is_whole(self.ngrams) or _is_pair(self.ngrams), "a number of words, or (shortest, longest)"),
+            (
+                "characters",
+                self.characters is None or (_is_pair(self.characters) and max(self.characters) <= LONGEST),
+                f"(shortest, longest) up to {LONGEST}, or None",
+            ),
+            ("min_length", _is_whole(self.min_length) and self.min_length <= LONGEST, f"a number from 1 to {LONGEST}"),
+            ("stop_words", _are_texts(self.stop_words), "a set of words"),
+            ("stem", self.stem is None or isinstance(self.stem, str), "a language, as 'english', or None"),
+            ("function", self.function is None or callable(self.function), "a callable from text to tokens, or None"),
+            *((name, isinstance(getattr(self, name), bool), "True or False") for name in FLAGS),
+        ):
+            if not right:
+                raise ValueError(f"Words: {name}={getattr(self, name)!r}: expected {expected}")
+        try:
+            self.tokens  # noqa: B018  refuses what is no way to cut words
+        except ValueError as error:
+            raise ValueError(f"Words: {error}") from None
+
+    @functools.cached_property
+    def tokens(self) -> Tokens:
+        """How a document is cut into tokens."""
+        names = [field.name for field in dataclasses.fields(Tokens)]
+        return Tokens(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+
+    @property
+    def distinct(self) -> bool:
+        """Whether a word counts once a document."""
+        return self.events in ("present", "bernoulli")
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{field.name}={_brief(getattr(self, field.name))}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"Words({', '.join(changed)})"
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < math.inf
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(map(_is_whole, value))
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, frozenset) and all(isinstance(word, str) for word in value)
+
+
+def _brief(value: Any) -> str:
+    return f"{len(value)} words" if isinstance(value, frozenset) else repr(value)
