@@ -215,7 +215,7 @@ def test_no_slot_is_shared_by_two_tables():
 
 
 def test_every_kernel_was_held_against_its_python(both):
-    """The last test of this file: whatever is a kernel ran in `both`."""
+    """Whatever is a kernel runs in `both`, here if in no other test."""
     reader = Reader(Texts.of(["aa bb aa", "cc"]), Tokens(ngrams=2, characters=None))
     reader.read(0, 2)
     from evenodds.text.count import count
@@ -225,6 +225,10 @@ def test_every_kernel_was_held_against_its_python(both):
     both_classes = count(texts, classes, 2)
     both_classes.matrix()
     both_classes.trimmed()
+    assert both_classes + both_classes - both_classes == both_classes
+    for settings in (Tokens(stop_words={"aa"}), Tokens(seed=7), Tokens(characters=(2, 3)), Tokens(ngrams=2)):
+        count(texts, classes, 2, settings, distinct=True)
+    count(Texts.of([" ".join(f"word{i}" for i in range(700))]), np.array([0]), 1)
     count(texts, classes, 2, buckets=256)
     for width in (1, 2, 3):
         Weights(both_classes.keys(), np.ones((len(both_classes.keys()), width)) / 3).score(texts)

@@ -2,6 +2,8 @@
 
 import re
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -219,10 +221,16 @@ def test_words_are_stemmed():
 
 def test_a_missing_stemmer_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
-    stemmer.cache_clear()
+    monkeypatch.setattr(tokenise, "_STEMMERS", threading.local())
     with pytest.raises(ImportError, match="pip install snowballstemmer"):
         texts("winners", Tokens(stem="english"))
-    stemmer.cache_clear()
+
+
+def test_threads_do_not_share_a_stemmer():
+    words = ["running", "prizes", "winners", "nationally", "happiness"] * 50
+    once = [stemmer("english")(word) for word in words]
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == once for found in pool.map(lambda _: [stemmer("english")(w) for w in words], range(16)))
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,12 @@ class WordCounts(Family):
         if document is not None:
             options, raw = self.words.tokens, document.encode("utf-8", "surrogatepass")
             for text, key in zip(tokenise.texts(document, options), tokenise.keys(raw, options)):
-                found[key] = (text, found.get(key, (text, 0))[1] + 1)
+                at = key
+                if self.weights.buckets is not None and self.words.distinct:  # a bucket counts once
+                    at = int(bucket_keys(np.array([key], np.uint64), self.weights.buckets)[0])
+                before, times = found.get(at, (text, 0))
+                same = text in before.split(" / ")
+                found[at] = (before if same else f"{before} / {text}", times + 1)
         listed = []
         for key, (text, times) in found.items():
             listed.append((text, 1 if self.words.distinct else times, self._weights(key)))
@@ -253,8 +258,7 @@ def _sides(known: Shares) -> tuple[Floats, Floats]:
     """How many documents of each class have a word, and how many have not, with the pseudo-counts of both."""
     there = _filled(known.counts + known.prior, known)
     absent = _filled((known.totals - known.counts) + (known.weight - known.prior), known)
-    absent[absent < 1e-12 * there] = 0.0  # weights that are no whole numbers do not cancel to the last digit
-    return there, absent
+    return there, np.maximum(absent, 0.0)  # weights that are no whole numbers do not cancel to the last digit
 
 
 def _check_certain(weights: Floats, known: Shares, counts: Counts, words: Words) -> None:

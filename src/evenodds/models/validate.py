@@ -112,7 +112,7 @@ def _check_words(counts: Counts, words: Words, rows: Any) -> None:
             raise ValueError("it has counted less than nothing, or more than can be")
         if documents > many * (1 + 1e-9) or (len(numbers) and not documents):
             raise ValueError("it has more texts than rows, or words without texts")
-        if words.distinct and words.buckets is None and numbers.max(initial=0) > documents * (1 + 1e-9):
+        if words.distinct and numbers.max(initial=0) > documents * (1 + 1e-9):
             raise ValueError("a word is in more texts than there are")
 
 

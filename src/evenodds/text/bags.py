@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evenodds.labels import Ints, Keys
-from evenodds.text.batches import BATCH, Level, Reader
+from evenodds.text.batches import BATCH, Reader, beside
+from evenodds.text.batches import bucket_keys as bucket_keys
 from evenodds.text.shards import SHARD, Pool, replacing_table
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
@@ -23,12 +24,6 @@ class Bags(NamedTuple):
     keys: Keys
     times: Ints
     ends: Ints
-
-
-def bucket_keys(keys: Keys, buckets: int) -> Keys:
-    """The keys of the buckets that these keys fall into."""
-    shift = np.uint64(65 - buckets.bit_length())
-    return ((keys >> shift) << shift) | np.uint64(1)
 
 
 def bags(
@@ -52,12 +47,5 @@ def bags(
 
 def _bag(reader: Reader, first: int, beyond: int, buckets: int | None) -> Bags:
     """The bags of one batch: the levels of each document laid side by side, then each token kept once."""
-    levels = reader.read(first, beyond)[reader.options.lengths[0] - 1 :]
-    keys, ends = levels[0].keys, levels[0].ends
-    if len(levels) > 1:
-        document = np.concatenate([np.repeat(np.arange(len(ends)), np.diff(lv.ends, prepend=0)) for lv in levels])
-        keys = np.concatenate([level.keys for level in levels])[np.argsort(document, kind="stable")]
-        ends = sum((level.ends for level in levels), np.zeros(len(ends), np.int64))
-    keys = keys.copy() if buckets is None else bucket_keys(keys, buckets)
-    level, times = reader.bags(Level(keys, keys.copy(), ends))
+    level, times = reader.bags(beside(reader.read(first, beyond)[reader.options.lengths[0] - 1 :], buckets))
     return Bags(level.keys.copy(), times.copy(), level.ends)

@@ -83,10 +83,16 @@ class Reader:
     """The steps from bytes to keys, with the arrays they write into: one for each thread."""
 
     def __init__(
-        self, texts: Texts, options: Tokens, *, distinct: bool = False, replaced: Replacing | None = None
+        self,
+        texts: Texts,
+        options: Tokens,
+        *,
+        distinct: bool = False,
+        replaced: Replacing | None = None,
+        buckets: int | None = None,
     ) -> None:
         self.texts = _ready(texts)
-        self.options, self.distinct, self.replaced = options, distinct, replaced
+        self.options, self.distinct, self.replaced, self.buckets = options, distinct, replaced, buckets
         self.folded: Bytes = np.empty(0, np.uint8)
         self.stamp = 0
         self._folding = folding(options.case, options.accents, options.digits)
@@ -136,7 +142,12 @@ class Reader:
         levels = [level]
         for n in range(2, options.lengths[1] + 1):
             levels.append(self._longer(n, levels[-1], levels[0]))
-        return [self._once(level) for level in levels] if self.distinct else levels
+        if not self.distinct:
+            return levels
+        if self.buckets is not None:  # a bucket counts once a document, whichever of its tokens are there
+            shortest = options.lengths[0]
+            return [*levels[: shortest - 1], self._once(beside(levels[shortest - 1 :], self.buckets))]
+        return [self._once(level) for level in levels]
 
     def _words(self, first: int, beyond: int) -> Level:
         options = self.options
@@ -197,6 +208,23 @@ class Reader:
         n = kernels.distinct(keys, places, ends, times, seen, shift, np.uint64(self.stamp))
         self.stamp += len(ends)
         return Level(keys[:n], places[:n], ends), times[:n]
+
+
+def bucket_keys(keys: Keys, buckets: int) -> Keys:
+    """The keys of the buckets that these keys fall into."""
+    shift = np.uint64(65 - buckets.bit_length())
+    return ((keys >> shift) << shift) | np.uint64(1)
+
+
+def beside(levels: list[Level], buckets: int | None = None) -> Level:
+    """The levels of each document laid side by side, as tokens or as their buckets."""
+    keys, ends = levels[0].keys, levels[0].ends
+    if len(levels) > 1:
+        document = np.concatenate([np.repeat(np.arange(len(ends)), np.diff(lv.ends, prepend=0)) for lv in levels])
+        keys = np.concatenate([level.keys for level in levels])[np.argsort(document, kind="stable")]
+        ends = sum((level.ends for level in levels), np.zeros(len(ends), np.int64))
+    keys = keys.copy() if buckets is None else bucket_keys(keys, buckets)
+    return Level(keys, keys.copy(), ends.copy())
 
 
 def replacements(options: Tokens, vocabulary: Iterable[bytes]) -> dict[bytes, bytes]:

@@ -37,10 +37,7 @@ class Quick:
     prior: list[float]
 
     def weights_of(self, key: int) -> list[float] | None:
-        """The weights of a token, one a class; None if it is not known."""
-        if self.buckets is not None:
-            shift = 65 - self.buckets.bit_length()
-            key = (key >> shift << shift) | 1
+        """The weights of a token (or of its bucket), one a class; None if it is not known."""
         i, k = bisect_left(self.keys, key), len(self.classes)
         if i == len(self.keys) or self.keys[i] != key:
             return None
@@ -49,6 +46,9 @@ class Quick:
     def log_joint(self, message: str) -> list[float]:
         """log p(c, message), up to what no class changes: the weights are added from left to right."""
         found = tokenise.keys(message.encode("utf-8", "replace"), self.tokens)
+        if self.buckets is not None:
+            shift = 65 - self.buckets.bit_length()
+            found = [(key >> shift << shift) | 1 for key in found]
         sums = [0.0] * len(self.classes)
         for key in dict.fromkeys(found) if self.distinct else found:
             weights = self.weights_of(key)

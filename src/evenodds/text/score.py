@@ -75,7 +75,9 @@ class Weights:
 
             def weigh(piece: tuple[int, int]) -> None:
                 first, beyond = piece
-                reader = Reader(texts.slice(first, beyond), options, distinct=distinct, replaced=replaced)
+                reader = Reader(
+                    texts.slice(first, beyond), options, distinct=distinct, replaced=replaced, buckets=self.buckets
+                )
                 mine = scores.slice(first, beyond)
                 for batch in reader.texts.pieces(BATCH):
                     self._weigh(reader, batch, mine.slice(*batch))
@@ -89,7 +91,8 @@ class Weights:
         try:
             reader = spare.pop().over(texts)  # no other thread has it now
         except IndexError:
-            reader = Reader(texts, options, distinct=distinct, replaced=replacing_table(texts, options, Pool(1)))
+            replaced = replacing_table(texts, options, Pool(1))
+            reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=self.buckets)
         if options.stem is not None:
             reader.replaced = replacing_table(texts, options, Pool(1))
         self._weigh(reader, (0, len(texts)), scores)

@@ -95,7 +95,7 @@ def _sealed(labels: Labels, seed: int) -> Labels:
 def count_shard(job: Job) -> Part:
     """Count one shard."""
     group, texts, options, distinct, replaced, buckets = job
-    reader = Reader(texts, options, distinct=distinct, replaced=replaced)
+    reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=buckets)
     if buckets is not None:
         return _hashed(group, reader, buckets)
     size = int(texts.lengths().sum())

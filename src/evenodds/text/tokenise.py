@@ -15,6 +15,7 @@ each longest piece that could have begun a character, so three for an encoded su
 from __future__ import annotations
 
 import functools
+import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from typing import Any
 from evenodds.text import unicode
 from evenodds.text.keys import LONGEST, MASK, join, key, sealed
 
+_STEMMERS = threading.local()
 _MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
 
 
@@ -133,9 +135,15 @@ def stopped(options: Tokens) -> frozenset[bytes]:
     return frozenset(token for word in options.stop_words for token in cut(word.encode("utf-8", "replace"), whole))
 
 
-@functools.cache
 def stemmer(language: str) -> Callable[[str], str]:
-    """The function that stems a word of this language."""
+    """The function that stems a word of this language; each thread has its own, for it keeps the word it works on."""
+    known: dict[str, Callable[[str], str]] = _STEMMERS.__dict__
+    if language not in known:
+        known[language] = _new_stemmer(language)
+    return known[language]
+
+
+def _new_stemmer(language: str) -> Callable[[str], str]:
     try:
         snowballstemmer: Any = import_module("snowballstemmer")
     except ImportError:
