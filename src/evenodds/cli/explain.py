@@ -62,7 +62,7 @@ def explain(
     if as_json:
         print_json([one.to_dict() for one in found])
     else:
-        click.echo("\n\n".join(_coloured(repr(one)) for one in found))
+        click.echo("\n\n".join(one.coloured() for one in found))
 
 
 def _has_text(model: Model) -> bool:
@@ -123,16 +123,3 @@ def _rows(model: Model, source: Files, numbers: tuple[int, ...]) -> list[Table]:
     if not found or (numbers and rows < wanted[-1]):
         raise DataError(f"{source.name} has {rows:,} rows: there is no row {wanted[-1] if numbers else 1}")
     return found
-
-
-def _coloured(text: str) -> str:
-    """Evidence for in green, against in red; click drops the colours off a terminal."""
-    return "\n".join(
-        line.replace(bar, click.style(bar, fg=colour)) if (bar := _bar(line, mark)) else line
-        for line in text.split("\n")
-        for mark, colour in [("█", "green") if "█" in line else ("░", "red")]
-    )
-
-
-def _bar(line: str, mark: str) -> str:
-    return mark * line.count(mark)

@@ -11,7 +11,7 @@ from evenodds.data.memory import Table
 from evenodds.errors import DataError
 from evenodds.families import WordCounts
 from evenodds.labels import canonical
-from evenodds.models.explanation import Explanation, Term
+from evenodds.models.explanation import Explanation, Term, difference, word_terms
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import normalise
 from evenodds.texts import Texts
@@ -39,16 +39,16 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
                 continue
             value, note = values[name](i)
             if name in evidence:
-                terms.append(Term(name, value, _difference(evidence[name][i, a], evidence[name][i, b]), note))
+                terms.append(Term(name, value, difference(evidence[name][i, a], evidence[name][i, b]), note))
             else:
                 terms.append(Term(name, value, 0.0, "says nothing: one value only"))
         found.append(
             Explanation(
                 model.classes[a].item() if hasattr(model.classes[a], "item") else model.classes[a],
                 model.classes[b].item() if hasattr(model.classes[b], "item") else model.classes[b],
-                _difference(model.log_prior[a], model.log_prior[b]),
+                difference(model.log_prior[a], model.log_prior[b]),
                 tuple(terms),
-                _difference(joint[i, a], joint[i, b]),
+                difference(joint[i, a], joint[i, b]),
                 float(np.exp(log_proba[i, a])),
             )
         )
@@ -56,35 +56,12 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
 
 
 def _words(model: Model, name: str, document: str | None, a: int, b: int) -> list[Term]:
-    """A term for each word of a text, and one for the words that are not there where these count."""
     found: Any = model.distributions.get(name)
     if document is None:
         return [Term(name, None, 0.0, "missing: no evidence")]
     if found is None:
         return [Term(name, "its words", 0.0, "say nothing: none was ever seen")]
-    terms, strange, total, absent = [], [], found.constant, found.constant
-    for text, times, weights in found.tokens(document):
-        if weights is None:
-            strange.append(text)
-            continue
-        total = total + times * weights
-        if found.words.events == "bernoulli":  # the weight of a word is log p - log(1 - p)
-            weights, without = -np.logaddexp(0.0, -weights), -np.logaddexp(0.0, weights)
-            absent = absent - without
-        note = f"{times} times" if times > 1 else ""
-        terms.append(Term(name, text, times * _difference(float(weights[a]), float(weights[b])), note))
-    if np.isneginf(total[[a, b]]).all():  # each by another word perhaps, so that no terms would add up
-        return [Term(name, "its words", 0.0, "impossible in both classes: no evidence")]
-    if found.constant.any():
-        terms.append(Term(name, "words that are not there", _difference(absent[a], absent[b])))
-    if strange:
-        shown = ", ".join(strange[:5]) + (", …" if len(strange) > 5 else "")
-        terms.append(Term(name, shown, 0.0, "never seen: no evidence"))
-    return terms or [Term(name, "no words", 0.0)]
-
-
-def _difference(a: float, b: float) -> float:
-    return 0.0 if a == b else float(a - b)
+    return word_terms(name, found.tokens(document), found.constant, found.words.events == "bernoulli", a, b)
 
 
 def _class(model: Model, value: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,3 +62,56 @@ class Explanation:
             shown.append(f"  {text:<{name}}  {odds:+8.3f}  {bar}{'  ' if bar and note else ''}{note}".rstrip())
         head = f"p({self.of}) = {self.probability:.4f}; log-odds of {self.of} against {self.against}:"
         return "\n".join([head, *shown, f"  {'total':<{name}}  {self.total:+8.3f}"])
+
+    def coloured(self) -> str:
+        """The same for a terminal: evidence for in green, against in red."""
+        return "\n".join(
+            line.replace(bar, f"\x1b[{colour}m{bar}\x1b[0m") if bar else line
+            for line in repr(self).split("\n")
+            for mark, colour in [("█", 32) if "█" in line else ("░", 31)]
+            for bar in [mark * line.count(mark)]
+        )
+
+
+def word_terms(
+    column: str,
+    tokens: Iterable[tuple[str, int, Sequence[float] | None]],
+    constant: Sequence[float],
+    bernoulli: bool,
+    a: int,
+    b: int,
+) -> list[Term]:
+    """A term for each word of a text, and one for the words that are not there where these count.
+
+    tokens: each distinct one, how often it is there, and its weights; None if it was never seen.
+    """
+    terms, strange = [], []
+    totals, absent = [float(constant[a]), float(constant[b])], [float(constant[a]), float(constant[b])]
+    for text, times, weights in tokens:
+        if weights is None:
+            strange.append(text)
+            continue
+        pair = [float(weights[a]), float(weights[b])]
+        totals = [total + times * weight for total, weight in zip(totals, pair)]
+        if bernoulli:  # the weight of a word is log p - log(1 - p)
+            absent = [total + _softplus(weight) for total, weight in zip(absent, pair)]
+            pair = [-_softplus(-weight) for weight in pair]
+        terms.append(Term(column, text, times * difference(*pair), f"{times} times" if times > 1 else ""))
+    if all(total == -math.inf for total in totals):  # each by another word perhaps, so that no terms would add up
+        return [Term(column, "its words", 0.0, "impossible in both classes: no evidence")]
+    if any(constant):
+        terms.append(Term(column, "words that are not there", difference(*absent)))
+    if strange:
+        shown = ", ".join(strange[:5]) + (", …" if len(strange) > 5 else "")
+        terms.append(Term(column, shown, 0.0, "never seen: no evidence"))
+    return terms or [Term(column, "no words", 0.0)]
+
+
+def _softplus(x: float) -> float:
+    """log(1 + e^x)."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x))) if math.isfinite(x) else max(x, 0.0)
+
+
+def difference(a: float, b: float) -> float:
+    """a - b, and 0 where both are equal, be they infinite."""
+    return 0.0 if a == b else float(a - b)

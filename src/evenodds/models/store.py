@@ -104,6 +104,7 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         "classes": model.classes.tolist(),
         "tokens": _plain_fields(found.words.tokens),
         "distinct": found.words.distinct,
+        "bernoulli": found.words.events == "bernoulli",
         "buckets": weights.buckets,
     }
     return {PREFIX + part: np.ascontiguousarray(array) for part, array in parts.items()}, {"quick": about}

@@ -30,6 +30,7 @@ class Quick:
     classes: list[Any]
     tokens: Tokens
     distinct: bool
+    bernoulli: bool
     buckets: int | None
     keys: Any  # sorted
     weights: Any  # class by class, end to end
@@ -45,16 +46,31 @@ class Quick:
 
     def log_joint(self, message: str) -> list[float]:
         """log p(c, message), up to what no class changes: the weights are added from left to right."""
-        found = tokenise.keys(message.encode("utf-8", "replace"), self.tokens)
-        if self.buckets is not None:
-            shift = 65 - self.buckets.bit_length()
-            found = [(key >> shift << shift) | 1 for key in found]
+        found = self._keys(message)
         sums = [0.0] * len(self.classes)
         for key in dict.fromkeys(found) if self.distinct else found:
             weights = self.weights_of(key)
             if weights is not None:
                 sums = [total + weight for total, weight in zip(sums, weights)]
         return [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
+
+    def _keys(self, message: str) -> list[int]:
+        found = tokenise.keys(message.encode("utf-8", "replace"), self.tokens)
+        if self.buckets is None:
+            return found
+        shift = 65 - self.buckets.bit_length()
+        return [(key >> shift << shift) | 1 for key in found]
+
+    def listed(self, message: str) -> list[tuple[str, int, list[float] | None]]:
+        """The distinct tokens of a message, how often each is there, and its weights; None if it is not known."""
+        found: dict[tuple[int, str], tuple[str, int]] = {}
+        for text, key in zip(tokenise.texts(message, self.tokens), self._keys(message)):
+            at = (key, "" if self.distinct else text)
+            before, times = found.get(at, (text, 0))
+            found[at] = (before if text in before.split(" / ") else f"{before} / {text}", times + 1)
+        return [
+            (text, 1 if self.distinct else times, self.weights_of(key)) for (key, _), (text, times) in found.items()
+        ]
 
     def proba(self, message: str) -> list[float]:
         """p(c | message), in the order of the classes."""
@@ -97,16 +113,37 @@ def _array(view: memoryview, table: dict[str, file.Entry], part: str, dtype: str
 
 def _quick(about: dict[str, Any], parts: dict[str, Any]) -> Quick:
     classes, keys, weights = about["classes"], parts["keys"], parts["weights"]
-    if not isinstance(classes, list) or len(classes) < 2 or not isinstance(about["distinct"], bool):
+    if (
+        not isinstance(classes, list)
+        or len(classes) < 2
+        or not isinstance(about["distinct"], bool)
+        or not isinstance(about["bernoulli"], bool)
+    ):
         raise ValueError("its classes are not listed")
     k, buckets = len(classes), about["buckets"]
     if len(weights) != len(keys) * k or len(parts["constant"]) != k or len(parts["prior"]) != k:
         raise ValueError("they do not fit their keys")
     if buckets is not None and not (isinstance(buckets, int) and 1 << 8 <= buckets <= 1 << 24):
         raise ValueError("its buckets are no power of two")
-    tokens: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in about["tokens"].items()}
-    tokens["stop_words"] = frozenset(tokens.get("stop_words", ()))
+    tokens = {name: _setting(name, value) for name, value in about["tokens"].items()}
     return Quick(
-        str(about["column"]), classes, Tokens(**tokens), about["distinct"], buckets, keys, weights,
+        str(about["column"]), classes, Tokens(**tokens), about["distinct"], about["bernoulli"], buckets, keys, weights,
         list(parts["constant"]), list(parts["prior"]),
     )  # fmt: skip
+
+
+def _setting(name: str, value: Any) -> Any:
+    """One setting of the tokeniser; a function, which no file can hold, is none."""
+    if name == "stop_words":
+        right = isinstance(value, list) and all(isinstance(word, str) for word in value)
+        value = frozenset(value) if right else None
+    elif name in ("ngrams", "characters") and isinstance(value, list):
+        right = len(value) == 2 and all(type(n) is int for n in value)
+        value = tuple(value)
+    else:
+        kinds = {"min_length": int, "ngrams": int, "seed": int, "stem": str}
+        kinds |= dict.fromkeys(("case", "accents", "digits", "punctuation"), bool)
+        right = type(value) is kinds.get(name)
+    if not right:
+        raise ValueError(f"{name[:40]!r} is no such setting of words")
+    return value

@@ -1,0 +1,124 @@
+"""One message answered from the mapped file, without numpy: the same answer, to the bit."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import evenodds as eo
+from evenodds import __main__, file
+from evenodds.cli import main
+from evenodds.data.messages import messages
+from evenodds.text import quick
+
+EVENODDS = str(Path(sys.executable).parent / "evenodds")
+TEXTS = messages()["text"].to_pylist()
+STRANGE = ["", "zzzz qqqq", "free FREE free", "Naïve ÉTÉ 12 été", "a\x00b \ud800 free", "😀 prize 😀", "now " * 500]
+WORDS = [
+    eo.Words(),
+    eo.Words(ngrams=2),
+    eo.Words(ngrams=(2, 3), min_count=2),
+    eo.Words(events="present", stop_words={"the", "free"}),
+    eo.Words(events="bernoulli"),
+    eo.Words(events="complement", accents=False, digits=False, punctuation=True, min_length=1),
+    eo.Words(buckets=256),
+    eo.Words(buckets=256, events="bernoulli", ngrams=2),
+    eo.Words(characters=(2, 4), case=True),
+]
+
+
+@pytest.fixture(scope="module", params=WORDS, ids=str)
+def saved(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("quick") / "spam.eo"
+    nb = eo.NaiveBayes(columns={"text": request.param}).fit(messages(), "label")
+    nb.save(path)
+    return nb, path
+
+
+def test_the_same_numbers(saved):
+    nb, path = saved
+    model = quick.load(path)
+    some = TEXTS[::25] + STRANGE[:3] + STRANGE[5:]
+    joint = nb.predict_joint_log_proba([{"text": text} for text in some])
+    assert [model.log_joint(text) for text in some] == joint.tolist()
+    np.testing.assert_allclose([model.proba(text) for text in some], nb.predict_proba([{"text": t} for t in some]))
+
+
+def test_the_same_words_on_the_command_line(saved, capsys):
+    _, path = saved
+    for text in [*TEXTS[::60], "zzzz qqqq", "free FREE free", "Naïve ÉTÉ 12 été"]:
+        assert __main__.explain(str(path), text) == 0
+        slow = CliRunner().invoke(main, ["explain", str(path), text], catch_exceptions=False)
+        assert capsys.readouterr().out == slow.stdout
+
+
+def test_nothing_heavy_is_imported(saved):
+    _, path = saved
+    script = (
+        "import sys; from evenodds.__main__ import main\n"
+        f"sys.argv = ['evenodds', 'explain', {str(path)!r}, 'free prize']\n"
+        "try: main()\nexcept SystemExit as end: assert end.code == 0\n"
+        "print({'numpy', 'click', 'pyarrow', 'numba', 'rich'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_what_is_not_a_message_for_it_goes_the_long_way(tmp_path):
+    path = tmp_path / "mixed.eo"
+    rows = [
+        {"text": "free prize now", "age": 3, "label": "a"},
+        {"text": "see you at lunch", "age": 5, "label": "b"},
+    ] * 9
+    eo.NaiveBayes(columns={"text": eo.Words()}).fit(rows, "label").save(path)
+    assert quick.load(path) is None
+    done = subprocess.run([EVENODDS, "explain", path, "free prize"], capture_output=True, text=True)
+    assert done.returncode == 3
+    assert "other columns than one of text" in done.stderr
+    for model, code in (("nothing.eo", 1), (__file__, 3)):
+        done = subprocess.run([EVENODDS, "explain", model, "free prize"], capture_output=True, text=True, cwd=tmp_path)
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+
+
+def test_spoilt_files_are_refused_in_words(tmp_path):
+    path = tmp_path / "spam.eo"
+    eo.NaiveBayes(columns=eo.Words()).fit(TEXTS, messages()["label"]).save(path)
+    data, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(300):
+        spoilt = bytearray(data)
+        spoilt[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(spoilt[: rng.integers(1, len(data))] if rng.random() < 0.3 else spoilt)
+        with pytest.raises(file.FileError, match=r"damaged|cut short|not an evenodds model|newer|more bytes"):
+            quick.load(path)
+
+
+def test_files_forged_to_fit_their_checksum_are_refused_or_answer(tmp_path):
+    path = tmp_path / "spam.eo"
+    eo.NaiveBayes(columns=eo.Words()).fit(TEXTS, messages()["label"]).save(path)
+    arrays, header = file.read(path)
+    arrays = {name: np.array(array) for name, array in arrays.items()}
+    header.pop("format")
+    for change in (
+        lambda a, h: h.update(quick={}),
+        lambda a, h: h["quick"].update(classes=["only"]),
+        lambda a, h: h["quick"].update(classes=7),
+        lambda a, h: h["quick"].update(tokens={"ngrams": 0}),
+        lambda a, h: h["quick"].update(tokens={"function": "os.system"}),
+        lambda a, h: h["quick"].update(tokens={"strange": 1}),
+        lambda a, h: h["quick"].update(buckets=5),
+        lambda a, h: a.update({"quick.weights": a["quick.weights"][:-1]}),
+        lambda a, h: a.update({"quick.prior": np.zeros(3)}),
+        lambda a, h: a.update({"quick.keys": a["quick.keys"].view(np.int64)}),
+        lambda a, h: a.pop("quick.constant"),
+    ):
+        forged, about = dict(arrays), {**header, "quick": dict(header["quick"])}
+        change(forged, about)
+        path.write_bytes(file.pack(forged, about))
+        with pytest.raises(file.FileError, match="not an evenodds model"):
+            quick.load(path)
+    forged = {**arrays, "quick.keys": arrays["quick.keys"][::-1].copy()}
+    path.write_bytes(file.pack(forged, header))
+    assert len(quick.load(path).proba("free prize")) == 2
