@@ -77,6 +77,7 @@ class WordCounts(Family):
     weights: Weights
     constant: Floats
     words: Words = field(metadata={"batched": False})
+    unseen: Floats | None = None  # the weight of a token that no class has seen, where it has one
     name = "words"
     cells = "texts"
 
@@ -162,6 +163,16 @@ class WordCounts(Family):
         return cls(Weights(known.keys, weights, cls.counts(tally).buckets), constant, words)
 
     @classmethod
+    def unseen_weight(cls, tally: Tally, prior: Pseudo, column: Column) -> Floats | None:
+        """log of the smoothing mass of a token that no class has seen: λ / (λV + n_c), or λ/(N + 1) of λ + n_c."""
+        words = column.words or PLAIN
+        if prior.strength == 0 or words.events in ("bernoulli", "complement"):
+            return None
+        known = cls.shares(tally, prior, column)
+        share = prior.strength / (known.totals.sum() + 1) if prior.pooled else prior.strength
+        return np.asarray(np.log(share) - np.log(known.totals + known.weight))
+
+    @classmethod
     def telling(cls, tally: Tally, column: Column) -> Callable[[float], float]:
         """How well each token, left out in turn, tells its class from the others: a function of the pseudo-counts.
 
@@ -210,6 +221,8 @@ class WordCounts(Family):
         scores = self.weights.score(x, self.words.tokens, distinct=self.words.distinct)
         known = x.known
         total += scores.sums.T
+        if self.unseen is not None:
+            total += self.unseen[:, None] * (scores.tokens - scores.known)
         if self.constant.any():
             total += np.where(known, self.constant[:, None], 0.0)
 
@@ -227,7 +240,8 @@ class WordCounts(Family):
                 found[at] = (before if same else f"{before} / {text}", times + 1)
         listed = []
         for key, (text, times) in found.items():
-            listed.append((text, 1 if self.words.distinct else times, self._weights(key)))
+            weights = self._weights(key)
+            listed.append((text, 1 if self.words.distinct else times, self.unseen if weights is None else weights))
         return listed
 
     def _weights(self, key: int) -> Floats | None:

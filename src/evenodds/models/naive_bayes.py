@@ -21,7 +21,7 @@ from evenodds.data.memory import Table, in_order, threads_for
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, cells, sum_table, target_codes
 from evenodds.errors import DataError
-from evenodds.families import Categorical, Dirichlet, Distribution, Family, Gaussian, LogGaussian
+from evenodds.families import Categorical, Dirichlet, Distribution, Family, Gaussian, LogGaussian, WordCounts
 from evenodds.families.base import look_up
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
@@ -60,10 +60,12 @@ class Model:
         if not isinstance(other, Model):
             return NotImplemented
         self.schema.check(other.schema)
-        rest = self.tally - other.tally
-        counts = rest.counts if rest.counts.ndim == 1 else rest.counts[0]
-        if np.any(counts < 0) or any(_less(one) is not None for one in rest.lists.values()):
-            raise DataError(f"cannot forget what was never learnt: {_negative(rest)}")
+        rest = whole = self.tally - other.tally
+        if len(rest.groups) < len(self.tally.groups):  # with a class, what it has less than nothing of is gone too
+            whole = self.tally + -other.tally
+        counts = whole.counts if whole.counts.ndim == 1 else whole.counts[0]
+        if np.any(counts < 0) or any(_less(one) is not None for one in whole.lists.values()):
+            raise DataError(f"cannot forget what was never learnt: {_negative(whole)}")
         return self._with(rest)
 
     def fade(self, factor: float) -> Model:
@@ -294,6 +296,10 @@ class Model:
             except ValueError as error:
                 raise DataError(f"column {name!r}: {error}") from None
             self._check_spread(name, found[name])
+            one = found[name]
+            if isinstance(one, WordCounts) and self.settings.unseen == "prior" and self.settings.estimate != "mle":
+                mass = WordCounts.unseen_weight(tally, self.column_prior(name), column)
+                found[name] = dataclasses.replace(one, unseen=mass)
         return found
 
     def _check_spread(self, name: str, distribution: Distribution) -> None:
