@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evenodds.show import Frame
 
 TARGET, FOLDS = "survived", 10
+MESSAGE = "You have won a FREE phone, claim it now"
 SOMEONE = {"class": "3rd", "sex": "female", "age": None}
 
 
@@ -36,9 +37,10 @@ class Score:
 @click.option(
     "--csv", "csv_path", type=click.Path(dir_okay=False), help="Write the data to this CSV file, and no more."
 )
+@click.option("--messages", "text_path", type=click.Path(dir_okay=False), help="The same with the messages.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def demo(csv_path: str | None, as_json: bool) -> None:
-    """Train, evaluate and explain naive Bayes on the people of the Titanic.
+def demo(csv_path: str | None, text_path: str | None, as_json: bool) -> None:
+    """Train, evaluate and explain naive Bayes on the people of the Titanic, and on messages.
 
     Embedded data, no network, a few seconds. What is shown: that learning is a sum; how well the model predicts people
     it has not seen; why it says what it says; what it has learnt; and where its assumption is wrong.
@@ -49,6 +51,11 @@ def demo(csv_path: str | None, as_json: bool) -> None:
     people = titanic()
     if csv_path is not None:
         save_csv(people, csv_path)
+    if text_path is not None:
+        from evenodds.data.messages import messages
+
+        save_csv(messages(), text_path)
+    if csv_path is not None or text_path is not None:
         return
     whole = NaiveBayes().fit(people, TARGET)
     folds = [people.take(list(range(k, people.num_rows, FOLDS))) for k in range(FOLDS)]
@@ -64,6 +71,7 @@ def demo(csv_path: str | None, as_json: bool) -> None:
         alike=alike(people),
         doubt=whole.check(people, TARGET),
         women=women_who_died(people),
+        text=read_messages(),
     )
     if as_json:
         print_json(as_data(shown))
@@ -71,14 +79,52 @@ def demo(csv_path: str | None, as_json: bool) -> None:
         click.echo(as_text(shown))
 
 
-def save_csv(people: Any, path: str) -> None:
-    """The people of the Titanic as a CSV file, to try the other commands on."""
+def save_csv(rows: Any, path: str) -> None:
+    """Embedded data as a CSV file, to try the other commands on."""
+    import csv
+    import io
+
     from evenodds.replacing import replacing
 
-    lines = [",".join(people.column_names), *(",".join(row.values()) for row in people.to_pylist())]
+    lines = io.StringIO()
+    out = csv.DictWriter(lines, rows.column_names, lineterminator="\n")
+    out.writeheader()
+    out.writerows(rows.to_pylist())
     with replacing(path) as file:
-        file.write("".join(f"{line}\n" for line in lines).encode())
-    click.echo(f"{people.num_rows:,} rows → {path}", err=True)
+        file.write(lines.getvalue().encode())
+    click.echo(f"{rows.num_rows:,} rows → {path}", err=True)
+
+
+@dataclass(frozen=True)
+class Text:
+    """What was found out about a few hundred invented messages."""
+
+    rows: int
+    spam: int
+    score: Score
+    words: dict[str, list[str]]  # by class, the most telling
+    why: Explanation
+
+
+def read_messages() -> Text:
+    """Learn, judge and explain messages."""
+    from evenodds.audit.evaluate import cross_validate
+    from evenodds.data.memory import table
+    from evenodds.data.messages import messages
+    from evenodds.data.source import Memory
+    from evenodds.models.classifier import NaiveBayes
+    from evenodds.models.learnt import top_words
+
+    letters = messages()
+    model = NaiveBayes().fit(letters, "label")
+    judged, _ = cross_validate(Memory(table(letters)), "label", FOLDS)
+    words: dict[str, list[str]] = {}
+    for row in top_words(model.model_, "text", 8):
+        words.setdefault(row["label"], []).append(row["word"])
+    why = model.explain([{"text": MESSAGE}])
+    assert not isinstance(why, list)
+    score = Score("messages", judged.accuracy, judged.log_loss)
+    return Text(letters.num_rows, letters["label"].to_pylist().count("spam"), score, words, why)
 
 
 @dataclass(frozen=True)
@@ -94,6 +140,7 @@ class Shown:
     alike: tuple[int, int]  # people like the one explained: survivors, all
     doubt: Frame
     women: tuple[int, int, float]
+    text: Text
 
 
 def total(models: Sequence[Model]) -> Model:
@@ -149,6 +196,13 @@ def as_data(shown: Shown) -> dict[str, object]:
         "tables": {name: _plain(frame) for name, frame in model.tables.items()},
         "most_dependent": _plain(shown.doubt),
         "women_who_died": dict(zip(("people", "in_3rd_class", "expected_if_independent"), shown.women)),
+        "text": {
+            "messages": shown.text.rows,
+            "spam": shown.text.spam,
+            "held_out": vars(shown.text.score),
+            "telling_words": shown.text.words,
+            "explanation": shown.text.why.to_dict(),
+        },
     }
 
 
@@ -196,6 +250,13 @@ def as_text(shown: Shown) -> str:
             f"{shown.doubt}\n\n"
             f"Not so: above all {doubt['a']} and {doubt['b']}. Of {women} women who died {third} were in 3rd class;\n"
             f"were the two independent, it would be {expected:.0f}. So answer 3 is too hopeful.",
+        ),
+        (
+            f"6. Text: {shown.text.rows} messages, {shown.text.spam} of them spam, word by word",
+            f"{FOLDS} folds: {shown.text.score.accuracy:.1%} of the messages right, "
+            f"log loss {shown.text.score.log_loss:.3f}\n"
+            + "".join(f"most telling of {c + ':':<5} {', '.join(w)}\n" for c, w in shown.text.words.items())
+            + f"\n{MESSAGE!r}\n{shown.text.why}",
         ),
         ("Next: README.md, docs/index.md, evenodds --help", ""),
     ]
