@@ -120,6 +120,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=2000)
     parser.add_argument("--folder", type=Path, help="where to put the files; a temporary folder if not given")
+    parser.add_argument("--only", choices=["csv", "parquet"])
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
@@ -132,6 +133,8 @@ def main() -> None:
         measured([*fit, str(small)])
         results = []
         for kind, source in sources.items():
+            if options.only not in (None, kind):
+                continue
             jobs = [
                 (f"evenodds fit, {kind}", [*fit, source["path"]]),
                 (f"evenodds fit, {kind}, 1 thread", [*fit, source["path"], "--threads", "1"]),

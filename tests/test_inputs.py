@@ -263,11 +263,13 @@ def test_the_columns_of_an_array_are_never_identifiers(recwarn):
     assert len(recwarn) == 0
 
 
-def test_free_text_is_left_out_with_a_note():
+def test_free_text_is_read_word_by_word(recwarn):
     rng = np.random.default_rng(0)
     words = [" ".join(rng.choice(["a", "b", "c", "d", "e", "f"], 12)) for _ in range(200)]
-    with pytest.warns(eo.SchemaWarning, match="column 'note' is free text: left out"):
-        eo.NaiveBayes().fit(pd.DataFrame({"note": words, "x": np.arange(200) % 7.0}), np.arange(200) % 2)
+    frame = pd.DataFrame({"note": words, "x": np.arange(200) % 7.0})
+    nb = eo.NaiveBayes().fit(frame, np.arange(200) % 2)
+    assert nb.model_.schema.columns["note"].words == eo.Words()
+    assert len(recwarn) == 0
 
 
 def test_an_ignored_column_is_left_out_in_silence(recwarn):

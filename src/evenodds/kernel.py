@@ -109,5 +109,5 @@ def _numba() -> Any:
     # the names of an overload's arguments must match to the letter, so these stay without annotations
     overload(product_error, inline="always")(lambda a, b, product: lambda a, b, product: fused(a, b, -product))
     overload(bits, inline="always")(lambda x: lambda x: cast(x))
-    overload(eight_bytes)(lambda data, start, stop: compiled_eight_bytes)
+    overload(eight_bytes, inline="always")(lambda data, start, stop: compiled_eight_bytes)
     return numba

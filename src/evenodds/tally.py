@@ -327,12 +327,16 @@ def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:
     """The tally's numbers at their places in a larger layout."""
     counts = np.zeros((*tally.counts.shape[:-1], layout.n_counts), tally.counts.dtype)
     sums = np.zeros((2, layout.n_sums))
+    same = len(places) == len(layout.groups) and bool(np.all(places == np.arange(len(places))))
     for name in tally.layout.specs:
         axis, numbers, is_sum = tally.leaf(name)
         spec = layout.specs[name]
         rows = np.arange(len(axis)) if axis == spec.axis else spec.axis.find(axis.keys)
         vector = sums if is_sum else counts
         target = vector[..., spec.start : spec.stop].reshape(*vector.shape[:-1], len(spec.axis), len(layout.groups))
-        target[..., rows[:, None], places] = numbers
+        if same:
+            target[..., rows, :] = numbers
+        else:
+            target[..., rows[:, None], places] = numbers
     lists = {name: one.grouped(len(layout.groups), places) for name, one in tally.lists.items()}
     return Tally(layout, counts, sums, lists)

@@ -12,6 +12,7 @@ array([1234.5,   12. ])
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -251,12 +252,17 @@ def codes(texts: Texts, missing: Sequence[str] = MISSING_TEXT) -> tuple[NDArray[
         garbled = int(np.bincount(place[found[found >= 0]], minlength=len(labels))[wrong].sum())
         labels, moved = Labels.coded(_decoded(labels))
         place = moved[place]
-    gone = [i for i in labels.find(Labels.of(missing).keys) if i >= 0 and labels.text(i) in missing]
+    gone = [i for i in labels.find(_keys(tuple(missing))) if i >= 0 and labels.text(i) in missing]
     if gone:
         kept = np.ones(len(labels), bool)
         kept[gone] = False
         labels, place = labels.take(np.flatnonzero(kept)), np.where(kept, np.cumsum(kept) - 1, -1)[place]
     return found, labels, place, garbled
+
+
+@functools.cache
+def _keys(texts: tuple[str, ...]) -> Any:
+    return Labels.of(texts).keys
 
 
 def _not_utf8(labels: Labels) -> Ints:

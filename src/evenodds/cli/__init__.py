@@ -99,6 +99,7 @@ def main(ctx: click.Context) -> None:
 
     Answers go to stdout, messages to stderr. Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad data.
     """
+    sys.setswitchinterval(5e-5)  # kernels run without the interpreter's lock: whoever comes back should not wait for it
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's own keeps three times what it uses
     if sys.stdout is None:
         raise click.ClickException("standard output is closed")

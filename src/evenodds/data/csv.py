@@ -26,7 +26,7 @@ from evenodds.errors import DataError
 from evenodds.labels import Bytes, Ints
 from evenodds.texts import Marks, Texts
 
-BLOCK = 4 << 20  # bytes read at once
+BLOCK = 6 << 20  # bytes read at once
 LONGEST = 64 << 20  # bytes of one row
 MOST_ROWS = 1 << 19  # of a batch
 MOST_RAGGED = 1 << 12  # of a batch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import dataclasses
 import errno
 import glob
 import io
@@ -166,6 +167,8 @@ class Files:
             tab = "\t" if ending in (".tsv", ".tab") else None
             told = {"separator": self.separator or tab, "encoding": self.encoding, "header": self.header}
             told = {name: value for name, value in told.items() if value is not None}
+            if shown in self.dialects:  # read a second time, it is written as before
+                told = dataclasses.asdict(self.dialects[shown])
             reader = csv.CsvReader(stream, shown, block=csv.BLOCK, **told)  # type: ignore[arg-type]
             self.dialects[shown] = reader.dialect
             return reader
