@@ -5,7 +5,6 @@ import io
 import json
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -60,8 +59,8 @@ def test_fit_tells_people_on_stderr_and_machines_on_stdout(people, tmp_path):
 
 
 def test_fit_takes_roles_and_settings(people, tmp_path):
-    run("fit", people, "-t", "survived", "-o", tmp_path / "m.eo", "--role", "age=ignore", "--smoothing", 2, "--prior", "flat",
-        "--estimate", "mean", "--class-prior", "no=.5,yes=.5", "--unseen", "prior")  # fmt: skip
+    options = ["--role", "age=ignore", "--smoothing", 2, "--prior", "flat", "--estimate", "mean", "--unseen", "prior"]
+    run("fit", people, "-t", "survived", "-o", tmp_path / "m.eo", *options, "--class-prior", "no=.5,yes=.5")
     model = eo.load(tmp_path / "m.eo")
     assert list(model.schema.features) == ["class", "sex"]
     settings = model.settings
