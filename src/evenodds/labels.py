@@ -17,6 +17,7 @@ True
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -182,6 +183,9 @@ class Labels(Grid):
 
     def texts(self) -> list[str]:
         """All texts, in key order."""
+        whole = self.blob.tobytes().decode("utf-8", "surrogatepass")
+        if len(whole) == len(self.blob):  # a byte a letter
+            return [whole[start:stop] for start, stop in itertools.pairwise(self.ends.tolist())]
         return [self.text(i) for i in range(len(self))]
 
     def __eq__(self, other: object) -> bool:

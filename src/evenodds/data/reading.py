@@ -7,6 +7,7 @@ on row 3,000,001.
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from evenodds.schema import Column, Schema
 from evenodds.texts import Marks, Texts
 
 LIGHTEST, HEAVIEST, MOST = 1e-100, 2.0**50, 2.0**53  # a row that counts, and a batch of them: sums must not overflow
+_NOT_MEANT = re.compile(r"^\s*[+-]?(0\d|[tTfFyYnN])", re.MULTILINE)  # 007 and yes can be read as numbers, but are not
 DIGITS = 4000  # of a whole number, from which on Python does not read them
 
 
@@ -239,7 +241,9 @@ def typed(raw: Any, marks: Marks) -> Any:
     places = np.append(coded.place, -1)[coded.codes]
     where = pa.array(places, mask=places < 0)
     values, _ = texts.numbers(Texts.of(found), marks)
-    numeric = np.array([_is_number(text) for text in found], bool) & ~np.isnan(values)
+    numeric = ~np.isnan(values)
+    if _NOT_MEANT.search("\n".join(found)):
+        numeric &= np.array([not _NOT_MEANT.match(text) for text in found], bool)
     counts = np.bincount(places[places >= 0], minlength=len(found))
     if len(found) and (numeric.all() or (numeric.sum() >= 20 and counts[~numeric].sum() <= 0.05 * counts.sum())):
         whole = all(text.strip().lstrip("+-").isdecimal() for text, number in zip(found, numeric) if number)
@@ -258,9 +262,3 @@ def _whole(found: list[str], numeric: NDArray[np.bool_]) -> Any:
         except (OverflowError, pa.ArrowInvalid):
             pass
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
-
-
-def _is_number(text: str) -> bool:
-    """Whether a text that can be read as a number is meant as one: 007 and yes are not."""
-    digits = text.strip().lstrip("+-")
-    return digits[:1] not in ("", *"tTfFyYnN") and not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit())
