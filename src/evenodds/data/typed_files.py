@@ -21,7 +21,7 @@ from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
 from evenodds.texts import Texts
 
-CELLS = 1 << 20  # of a batch
+CELLS = 5 << 17  # of a batch
 MOST = 1 << 17  # rows of a batch
 LINES = 1 << 26  # bytes of a batch of JSON lines, at most; and of one line
 _WIDE = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}  # of which one begins as that of UTF-16
