@@ -301,3 +301,13 @@ def test_the_schema_is_decided_by_the_first_rows_and_not_by_the_batch(monkeypatc
     frame.loc[52, "x"] = 5.0
     with pytest.raises(eo.DataError, match="column 'x' is 5 in row 52: a Bernoulli column holds 0 and 1 only"):
         eo.NaiveBayes().fit(frame, np.arange(53) % 2)
+
+
+def test_a_missing_date_among_categories_is_missing():
+    days = ["2024-03-01", None, "2024-04-01", "2024-03-01"] * 5
+    y = ["a", "b", "a", "b"] * 5
+    how = {"day": eo.Column(parts=("month",))}
+    plain = eo.NaiveBayes(how).fit(pa.table({"day": days}), y)
+    coded = eo.NaiveBayes(how).fit(pa.table({"day": pa.array(days).dictionary_encode()}), y)
+    assert coded.model_ == plain.model_
+    assert coded.model_.column_tally("day.month")["day.month", "labels"].sum() == 15

@@ -40,8 +40,21 @@ class Coded:
     kind: str = "text"  # what the labels are the texts of: text, int, float or bool
     nullable: bool = True  # whether a code may be -1
 
-    def __getitem__(self, rows: slice) -> Coded:
+    def __getitem__(self, rows: slice | Ints) -> Coded:
         return dataclasses.replace(self, codes=self.codes[rows])
+
+    @property
+    def places(self) -> Ints:
+        """Where each cell's label is in `labels`; -1 where it is null."""
+        return np.append(self.place, -1)[self.codes]
+
+    def arrow(self) -> Any:
+        """The cells as Arrow has texts."""
+        places = self.places
+        labels = pa.LargeStringArray.from_buffers(
+            len(self.labels), pa.py_buffer(self.labels.ends), pa.py_buffer(self.labels.blob)
+        )
+        return labels.cast(pa.string()).take(pa.array(places, mask=places < 0))
 
 
 def as_column(x: Any) -> Raw | Coded:
@@ -148,7 +161,7 @@ def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
     """Cells as doubles, NaN where there is none. Text is read as a number, or as a yes or no."""
     if isinstance(raw, Coded):
         values = np.append(_numbers(Texts.of(raw.labels.texts()), name), np.nan)
-        read: NDArray[np.float64] = values[np.append(raw.place, -1)[raw.codes]]
+        read: NDArray[np.float64] = values[raw.places]
         return read
     if isinstance(raw, np.ndarray):
         if raw.dtype == np.float64:
@@ -187,7 +200,7 @@ def texts(raw: Raw | Coded, name: str) -> Texts:
     if isinstance(raw, Texts):
         return raw
     if isinstance(raw, Coded):
-        place = np.append(raw.place, -1)[raw.codes]
+        place = raw.places
         starts, stops = np.append(raw.labels.ends[:-1], 0)[place], np.append(raw.labels.ends[1:], -1)[place]
         return Texts(raw.labels.blob, starts, stops)
     if isinstance(raw, np.ndarray):
@@ -266,7 +279,7 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
 
 def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
     """A part of a date as category cells: the weekday's name, or the number of the year, month, day or hour."""
-    raw = pa.array(raw.labels.texts()).take(pa.array(raw.place[raw.codes])) if isinstance(raw, Coded) else raw
+    raw = raw.arrow() if isinstance(raw, Coded) else raw
     raw = _plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
     if is_text(_type(raw)):
         parsed = _as_dates(raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw)

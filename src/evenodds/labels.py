@@ -221,6 +221,19 @@ class Labels(Grid):
         return {"keys": self.keys, "blob": self.blob, "ends": self.ends}
 
 
+def check_texts(name: str, blob: Bytes, ends: Ints) -> None:
+    """Refuse bytes from a file that are not texts in UTF-8, each cut between letters."""
+    if blob.max(initial=0) < 128:  # plain ASCII
+        return
+    try:
+        str(np.ascontiguousarray(blob).data, "utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise ValueError(f"the texts of {name} are not UTF-8") from None
+    begins = ends[:-1][ends[:-1] < len(blob)]
+    if np.any(blob[begins] & 0xC0 == 0x80):
+        raise ValueError(f"the texts of {name} are cut within a letter")
+
+
 def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
     """Whether two arrays of one type are equal, as bytes: for short ones the quickest way there is."""
     return a is b or (len(a) == len(b) and a.tobytes() == b.tobytes())

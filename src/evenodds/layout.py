@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.labels import Fixed, Grid, Labels, union
+from evenodds.labels import Fixed, Grid, Labels, check_texts, union
 from evenodds.text.counts import Counts
 
 Name = tuple[str, str]
@@ -148,14 +148,7 @@ def axis_of(kind: Any, name: str, arrays: Mapping[str, Numbers], known: set[str]
         raise ValueError(f"the texts of {name} do not fit its keys")
     if ends[0] != 0 or ends[-1] != len(blob) or np.any(ends[1:] < ends[:-1]):
         raise ValueError(f"the texts of {name} are cut out of order")
-    if blob.max(initial=0) >= 128:  # not plain ASCII
-        try:
-            str(blob.data, "utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            raise ValueError(f"the texts of {name} are not UTF-8") from None
-        begins = ends[:-1][ends[:-1] < len(blob)]
-        if np.any(blob[begins] & 0xC0 == 0x80):
-            raise ValueError(f"the texts of {name} are cut within a letter")
+    check_texts(name, blob, ends)
     return Labels(keys, blob, ends)
 
 

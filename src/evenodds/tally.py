@@ -94,10 +94,29 @@ class Tally:
         lists = {name: counts for name, counts in self.lists.items() if name[0] == column}
         return Tally.of(self.groups, {name: self.leaf(name) for name in names}, lists)
 
+    def by_column(self) -> dict[str, Tally]:
+        """The parts of the tally that are about each column, in one pass over its leaves."""
+        leaves: dict[str, dict[Name, Leaf]] = {}
+        for name in self.layout.specs:
+            leaves.setdefault(name[0], {})[name] = self.leaf(name)
+        lists: dict[str, dict[Name, Counts]] = {}
+        for name, counts in self.lists.items():
+            lists.setdefault(name[0], {})[name] = counts
+        return {one: Tally.of(self.groups, leaves.get(one, {}), lists.get(one)) for one in self.columns}
+
     def rename(self, column: str) -> Tally:
         """The same leaves under another column's name; for the tally of a single column."""
         lists = {(column, leaf): counts for (_, leaf), counts in self.lists.items()}
         return Tally.of(self.groups, {(column, leaf): self.leaf((old, leaf)) for old, leaf in self.layout.specs}, lists)
+
+    def picked(self, groups: Grid, places: NDArray[np.integer]) -> Tally:
+        """The groups at these places alone, in this order, under another group axis."""
+        leaves = {}
+        for name in self.layout.specs:
+            axis, numbers, is_sum = self.leaf(name)
+            leaves[name] = Leaf(axis, numbers[..., places], is_sum)
+        lists = {name: counts.select(places.tolist()) for name, counts in self.lists.items()}
+        return Tally.of(groups, leaves, lists)
 
     def grouped(self, groups: Grid, places: Ints) -> Tally:
         """The same leaves with group i of this tally standing at places[i] of another group axis."""
@@ -195,18 +214,15 @@ class Tally:
         for counts in self.lists.values():
             alive |= counts.documents != 0
         groups = np.flatnonzero(alive)
+        kept = self if len(groups) == len(self.groups) else self.picked(self.groups.take(groups), groups)
         leaves = {}
-        for name in self.layout.specs:
-            axis, numbers, is_sum = self.leaf(name)
-            numbers = numbers[..., groups]
+        for name in kept.layout.specs:
+            axis, numbers, is_sum = kept.leaf(name)
             if not isinstance(axis, Fixed):
                 rows = np.flatnonzero(numbers.any(axis=-1) if numbers.ndim == 2 else numbers.any(axis=(0, -1)))
                 axis, numbers = axis.take(rows), numbers[..., rows, :]
             leaves[name] = Leaf(axis, numbers, is_sum)
-        if len(groups) == len(self.groups):
-            return Tally.of(self.groups, leaves, self.lists)
-        lists = {name: counts.select(groups.tolist()) for name, counts in self.lists.items()}
-        return Tally.of(self.groups.take(groups), leaves, lists)
+        return Tally.of(kept.groups, leaves, kept.lists)
 
     @staticmethod
     def total(tallies: Iterable[Tally]) -> Tally:

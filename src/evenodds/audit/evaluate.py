@@ -6,7 +6,6 @@ the sum of the other folds' tallies.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -88,7 +87,7 @@ def _judged(
             mine = np.flatnonzero(fold == k)
             if len(mine):
                 rows = read.table.take(mine)
-                truth = dataclasses.replace(read.target, codes=read.target.codes[mine])
+                truth = read.target[mine]
                 weights = None if read.weights is None else read.weights[mine]
                 yield tally(truth, model.log_proba(rows, threads), model.classes, weights)
 

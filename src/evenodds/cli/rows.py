@@ -162,8 +162,7 @@ def _values(raw: Any) -> list[Any]:
     if isinstance(raw, Texts):
         return [raw.text(i) for i in range(len(raw))]
     if isinstance(raw, Coded):
-        texts = [*raw.labels.texts(), None]
-        return [texts[i] for i in np.append(raw.place, -1)[raw.codes].tolist()]
+        return list(raw.arrow().to_pylist())
     if isinstance(raw, (pa.Array, pa.ChunkedArray)):
         return [None if value != value else value for value in _listed(raw)]
     return [None if value != value else value for value in raw.tolist()]

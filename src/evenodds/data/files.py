@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-import numpy as np
 import pyarrow as pa
 
 from evenodds.cells import Coded
@@ -297,8 +296,7 @@ def _arrow(raw: Any, marks: Any) -> Any:
     if isinstance(raw, Texts):
         raw = typed(raw, marks)
     elif isinstance(raw, Coded):
-        place = np.append(raw.place, -1)[raw.codes]
-        raw = pa.array(raw.labels.texts(), pa.string()).take(pa.array(place, mask=place < 0))
+        raw = raw.arrow()
     return raw if isinstance(raw, pa.ChunkedArray) else pa.chunked_array([raw])
 
 

@@ -6,7 +6,6 @@ by shard, in a pool of threads, and added in order: the same bits for any number
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -94,8 +93,6 @@ def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
 
 
 def _take(raw: Raw | Coded, rows: NDArray[np.int64]) -> Raw | Coded:
-    if isinstance(raw, Coded):
-        return dataclasses.replace(raw, codes=raw.codes[rows])
     return raw.take(pa.array(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
 
 

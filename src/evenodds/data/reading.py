@@ -6,7 +6,6 @@ on row 3,000,001.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +70,7 @@ class Reading:
         kept = np.ones(batch.rows, bool)
         if self.target:
             target = _as_kind(_codes(batch, self.schema.target, garbled), self.schema.target_kind, batch.marks)
-            kept = np.append(target.place, -1)[target.codes] >= 0
+            kept = target.places >= 0
             report = Report(no_target=_left_out(batch, ~kept))
         if self.weights is not None:
             weights = _numbers(batch, self.weights, bad)
@@ -84,7 +83,7 @@ class Reading:
         if not kept.all():
             rows = np.flatnonzero(kept)
             table = table.take(rows)
-            target = None if target is None else dataclasses.replace(target, codes=target.codes[rows])
+            target = None if target is None else target[rows]
             weights = None if weights is None else weights[rows]
         report = batch.report + report + Report(batch.rows, bad, garbled)
         return Cells(table, target, weights, report, rows)
@@ -129,7 +128,7 @@ def _numbers(batch: Batch, name: str, bad: dict[str, Trouble]) -> Floats:
     if is_arrow_text(raw):
         raw = Texts.of_arrow(raw)
     if isinstance(raw, Coded):
-        raw = Texts.of(_texts(raw))
+        raw = Texts.of_arrow(raw.arrow())
     if not isinstance(raw, Texts):
         return numbers(raw, name)
     x, wrong = texts.numbers(raw, batch.marks)
@@ -137,11 +136,6 @@ def _numbers(batch: Batch, name: str, bad: dict[str, Trouble]) -> Floats:
         row = int(wrong[0])
         _note(bad, name, len(wrong), batch.where(row), raw.text(row) or "")
     return x
-
-
-def _texts(coded: Coded) -> list[str | None]:
-    texts: list[str | None] = [*coded.labels.texts(), None]
-    return [texts[i] for i in np.append(coded.place, -1)[coded.codes].tolist()]
 
 
 def _codes(batch: Batch, name: str, garbled: dict[str, Trouble]) -> Coded:
@@ -203,7 +197,7 @@ def _dates(batch: Batch, name: str, bad: dict[str, Trouble]) -> Any:
         _check_zone(raw, name)
         return raw
     coded = _codes(batch, name, {})
-    place = np.append(coded.place, -1)[coded.codes]
+    place = coded.places
     dates = as_dates(coded.labels.texts()).take(pa.array(place, mask=place < 0))
     wrong = np.flatnonzero(dates.is_null().to_numpy(zero_copy_only=False) & (place >= 0))
     if len(wrong):
@@ -238,7 +232,7 @@ def typed(raw: Any, marks: Marks) -> Any:
         return raw
     coded = Coded(*texts.codes(raw)[:3])
     found = coded.labels.texts()
-    places = np.append(coded.place, -1)[coded.codes]
+    places = coded.places
     where = pa.array(places, mask=places < 0)
     values, _ = texts.numbers(Texts.of(found), marks)
     numeric = ~np.isnan(values)
@@ -250,7 +244,7 @@ def typed(raw: Any, marks: Marks) -> Any:
         return (_whole(found, numeric) if whole else pa.array(values, mask=~numeric)).take(where)
     if len(found) and all(text.strip().lower() in ("true", "false") for text in found):
         return pa.array([text.strip().lower() == "true" for text in found]).take(where)
-    return pa.array(found, pa.string()).take(where)
+    return coded.arrow()
 
 
 def _whole(found: list[str], numeric: NDArray[np.bool_]) -> Any:

@@ -101,7 +101,11 @@ def sum_folds(
     def parts() -> Iterator[list[Tally]]:
         for tally, labels, report in in_order(work, number(source.batches(reading.columns)), threads):
             reports.append(report)
-            yield [tally] if folds == 1 else [_group(tally, labels, k, folds) for k in range(folds)]
+            yield (
+                [tally]
+                if folds == 1
+                else [tally.picked(labels, np.arange(k, len(tally.groups), folds)) for k in range(folds)]
+            )
 
     totals: list[Tally] = []
     more = parts()
@@ -127,16 +131,6 @@ def fold_of(start: int, rows: int, kept: NDArray[np.int64] | None, folds: int, s
         h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
     found = ((h ^ (h >> np.uint64(31))) % np.uint64(folds)).astype(np.int64)
     return found if kept is None else found[kept]
-
-
-def _group(tally: Tally, labels: Labels, fold: int, folds: int) -> Tally:
-    """The part of a tally whose groups are class × fold that is about one fold."""
-    leaves = {}
-    for name in tally.layout.specs:
-        axis, numbers, is_sum = tally.leaf(name)
-        leaves[name] = Leaf(axis, numbers[..., fold::folds], is_sum)
-    mine = list(range(fold, len(tally.groups), folds))
-    return Tally.of(labels, leaves, {name: counts.select(mine) for name, counts in tally.lists.items()})
 
 
 def target_codes(y: Raw | Coded, rows: int) -> Coded:

@@ -297,8 +297,7 @@ def _discrete(model: Model, rows: Table, name: str) -> tuple[Any, int]:
     """A column as codes: its categories, its outcomes, or its numbers cut into bins of equal mass."""
     read = cells(rows, name, model.schema.features[name])
     if isinstance(read, Coded):
-        codes = np.append(read.place, -1)[read.codes]
-        return codes, max(len(read.labels), 1)
+        return read.places, max(len(read.labels), 1)
     if np.isnan(read).all():
         return np.full(len(read), -1), 1
     bins = Binned.fit(read, estimate="mle")

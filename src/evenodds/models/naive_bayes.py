@@ -185,12 +185,7 @@ class Model:
                 given = {canonical(label): float(factor) for label, factor in dict(weight).items()}
                 factors = np.array([given.get(text, 1.0) for text in texts])
             tally = tally * factors
-        leaves = {}
-        for name in tally.layout.specs:
-            axis, numbers, is_sum = tally.leaf(name)
-            leaves[name] = Leaf(axis, numbers[..., self._order], is_sum)
-        lists = {name: counts.select(self._order.tolist()) for name, counts in tally.lists.items()}
-        return Tally.of(Grid(np.arange(len(self._order))), leaves, lists)
+        return tally.picked(Grid(np.arange(len(self._order))), self._order)
 
     @functools.cached_property
     def log_prior(self) -> Floats:
@@ -240,15 +235,8 @@ class Model:
 
     @functools.cached_property
     def _columns(self) -> dict[str, Tally]:
-        whole = self._weighted
-        leaves: dict[str, dict[tuple[str, str], Leaf]] = {name: {} for name in self.schema.features}
-        for name in whole.layout.specs:
-            if name != CLASSES:
-                leaves[name[0]][name] = whole.leaf(name)
-        lists: dict[str, dict[tuple[str, str], Any]] = {name: {} for name in self.schema.features}
-        for name, counts in whole.lists.items():
-            lists[name[0]][name] = counts
-        return {name: Tally.of(whole.groups, found, lists[name]) for name, found in leaves.items()}
+        nothing = Tally.of(self._weighted.groups, {})
+        return dict.fromkeys(self.schema.features, nothing) | self._weighted.by_column()
 
     def column_prior(self, name: str) -> Any:
         """The prior of a column's parameters: its own, or formed from the pooled data."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.keys import STEP
-from evenodds.labels import Keys, Labels
+from evenodds.labels import Keys, Labels, check_texts
 from evenodds.text import table_kernels
 from evenodds.text.keys import LONGEST
 from evenodds.text.tables import Links, Sorted, frozen
@@ -91,14 +91,7 @@ def checked_labels(name: str, keys: Keys, blob: NDArray[Any], ends: NDArray[Any]
     """Labels of these arrays, in order of their keys, the texts in UTF-8."""
     _check_order(f"{name}.keys", keys)
     _check_ends(f"{name}.ends", ends, len(keys), len(blob))
-    if blob.max(initial=0) >= 128:  # not plain ASCII
-        try:
-            str(np.ascontiguousarray(blob).data, "utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            raise ValueError(f"the texts of {name} are not UTF-8") from None
-        begins = ends[:-1][ends[:-1] < len(blob)]
-        if np.any(blob[begins] & 0xC0 == 0x80):
-            raise ValueError(f"the texts of {name} are cut within a letter")
+    check_texts(name, blob, ends)
     return Labels(keys, blob, ends)
 
 
