@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -14,9 +11,9 @@ import click
 from evenodds.cli.output import print_json
 
 if TYPE_CHECKING:
+    from evenodds.audit.metrics import Metrics
     from evenodds.models.classifier import NaiveBayes
     from evenodds.models.explanation import Explanation
-    from evenodds.models.naive_bayes import Model
     from evenodds.show import Frame
 
 TARGET, FOLDS = "survived", 10
@@ -58,15 +55,14 @@ def demo(csv_path: str | None, text_path: str | None, as_json: bool) -> None:
     if csv_path is not None or text_path is not None:
         return
     whole = NaiveBayes().fit(people, TARGET)
-    folds = [people.take(list(range(k, people.num_rows, FOLDS))) for k in range(FOLDS)]
-    models = [NaiveBayes().fit(fold, TARGET).model_ for fold in folds]
-    halves = total(models[0::2]), total(models[1::2])
+    halves = [NaiveBayes().fit(half, TARGET).model_ for half in (people[0::2], people[1::2])]
+    judged = held_out(people, TARGET)
     shown = Shown(
         whole,
         add=halves[0] + halves[1] == whole.model_,
         forget=whole.model_ - halves[1] == halves[0],
         halves=(halves[0].rows, halves[1].rows),
-        scores=held_out(folds, models),
+        scores=[Score("naive Bayes", judged.accuracy, judged.log_loss), Score("class shares alone", *judged.baseline)],
         why=explained(whole),
         alike=alike(people),
         doubt=whole.check(people, TARGET),
@@ -108,16 +104,13 @@ class Text:
 
 def read_messages() -> Text:
     """Learn, judge and explain messages."""
-    from evenodds.audit.evaluate import cross_validate
-    from evenodds.data.memory import table
     from evenodds.data.messages import messages
-    from evenodds.data.source import Memory
     from evenodds.models.classifier import NaiveBayes
     from evenodds.models.learnt import top_words
 
     letters = messages()
     model = NaiveBayes().fit(letters, "label")
-    judged, _ = cross_validate(Memory(table(letters)), "label", FOLDS)
+    judged = held_out(letters, "label")
     words: dict[str, list[str]] = {}
     for row in top_words(model.model_, "text", 8):
         words.setdefault(row["label"], []).append(row["word"])
@@ -143,22 +136,13 @@ class Shown:
     text: Text
 
 
-def total(models: Sequence[Model]) -> Model:
-    """The model of all the rows that any of these has seen."""
-    return functools.reduce(operator.add, models)
+def held_out(rows: Any, target: str) -> Metrics:
+    """How well rows are predicted, fold by fold, by a model that has not seen them."""
+    from evenodds.audit.evaluate import cross_validate
+    from evenodds.data.memory import table
+    from evenodds.data.source import Memory
 
-
-def held_out(folds: list[Any], models: list[Model]) -> list[Score]:
-    """Every fold scored by the sum of the other folds' models, and by that sum's class shares alone."""
-    import numpy as np
-
-    named: dict[str, list[Any]] = {"naive Bayes": [], "class shares alone": []}
-    for k, fold in enumerate(folds):
-        others = total(models[:k] + models[k + 1 :])
-        truth = np.searchsorted(others.classes, fold[TARGET].to_pylist())
-        for log_p, rows in zip((others.log_proba(fold), np.tile(others.log_prior, (len(truth), 1))), named.values()):
-            rows.append(np.stack([log_p.argmax(axis=1) == truth, -log_p[np.arange(len(truth)), truth]]))
-    return [Score(name, *map(float, np.hstack(rows).mean(axis=1))) for name, rows in named.items()]
+    return cross_validate(Memory(table(rows)), target, FOLDS)[0]
 
 
 def explained(model: NaiveBayes) -> Explanation:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenodds.cli import data
+from evenodds.cli import data, options
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 
 if TYPE_CHECKING:
@@ -20,29 +20,15 @@ if TYPE_CHECKING:
     "-k", "--folds", type=click.IntRange(2, 1000), metavar="K", help="Learn and judge by K folds of the data."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which rows go to which fold.")
-@data.modelling
-@data.reading
-@data.as_json
+@options.modelling
+@options.reading
+@options.as_json
 def evaluate(
     paths: tuple[str, ...],
     folds: int | None,
     seed: int,
-    target: str | None,
-    roles: tuple[str, ...],
-    texts: tuple[str, ...],
-    ngrams: int | None,
-    events: str | None,
-    weight: str | None,
-    smoothing: str | None,
-    prior: str | None,
-    estimate: str | None,
-    class_prior: str | None,
-    unseen: str | None,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    threads: int | None,
-    quiet: bool,
+    modelling: options.Modelling,
+    reading: options.Input,
     as_json: bool,
 ) -> None:
     """Accuracy, log loss, Brier score, calibration error, AUC and confusion matrix.
@@ -58,28 +44,26 @@ def evaluate(
         raise WrongUsageError(
             "give a model and a file to judge it by; or --folds 10 and --target to learn from the file"
         )
-    if folds is not None and target is None:
-        raise WrongUsageError("which column is to be predicted? Name it with --target")
-    how = data.settings(smoothing, prior, estimate, class_prior, unseen)
-    told = data.columns(roles, texts, ngrams, events)
+    target, told, how, quiet = modelling.target, modelling.columns(), modelling.settings(), reading.quiet
     found: tuple[Metrics, Report]
     if folds is None:
-        if told or how != data.settings(None, None, None, None, None) or target is not None:
-            raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
-        model = data.load_to_predict(paths[0])
-        source = data.files(paths[1:], separator, encoding, header)
         from evenodds.audit.evaluate import evaluate as judge
+        from evenodds.models.settings import Settings
 
+        if told or how != Settings() or target is not None:
+            raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
+        model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
         with data.notes(quiet), data.progress(source, "judging", quiet):
-            found = judge(model, source, weight, threads)
+            found = judge(model, source, modelling.weight, reading.threads)
     else:
-        source = data.files(paths, separator, encoding, header).rereadable()
         from evenodds.audit.evaluate import cross_validate
 
-        assert target is not None
+        if target is None:
+            raise WrongUsageError("which column is to be predicted? Name it with --target")
+        source = reading.files(paths).rereadable()
         with data.notes(quiet), data.progress(source, "judging", quiet):
             try:
-                found = cross_validate(source, target, folds, told or None, how, weight, seed, threads)
+                found = cross_validate(source, target, folds, told, how, modelling.weight, seed, reading.threads)
             except ValueError as error:  # of the settings
                 raise BadDataError(str(error)) from None
     metrics, report = found

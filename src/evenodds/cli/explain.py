@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from evenodds.cli import data
+from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError, print_json
 
 if TYPE_CHECKING:
@@ -24,17 +24,15 @@ FIRST = 3  # rows of a file that are explained if none is asked for
 @click.option("--row", "numbers", type=click.IntRange(min=1), multiple=True, help="Which row of DATA; repeatable.")
 @click.option("--of", "of", metavar="CLASS", help="The class to explain; the most probable if not given.")
 @click.option("--against", metavar="CLASS", help="The class it is held against; the runner-up if not given.")
-@click.option("--separator", metavar="CHAR", help="Of CSV cells; detected if not given.")
-@click.option("--encoding", metavar="NAME", help="Of text files; detected if not given.")
-@data.as_json
+@options.reading
+@options.as_json
 def explain(
     model: str,
     row: tuple[str, ...],
     numbers: tuple[int, ...],
     of: str | None,
     against: str | None,
-    separator: str | None,
-    encoding: str | None,
+    reading: options.Input,
     as_json: bool,
 ) -> None:
     """Why? The prior and one term per column, in log-odds, that add up to the answer.
@@ -55,9 +53,9 @@ def explain(
     if cells and paths:
         raise WrongUsageError(f"give a row as COLUMN=VALUE, or a file, not both: {paths[0]!r} has no =")
     if paths:
-        rows = _rows(learnt, data.files(paths, separator, encoding), numbers)
+        rows = _rows(learnt, reading.files(paths), numbers)
     else:
-        rows = [_row(learnt, cells, model)]
+        rows = [_row(learnt, cells, model, reading.quiet)]
     found = [one for table in rows for one in terms(learnt, table, of, against)]
     if as_json:
         print_json([one.to_dict() for one in found])
@@ -75,9 +73,10 @@ def _is_cell(text: str, model: Model) -> bool:
     return bool(equals) and not os.path.exists(text) and (name in model.schema.features or not _has_text(model))
 
 
-def _row(model: Model, cells: list[str], where: str) -> Table:
+def _row(model: Model, cells: list[str], where: str, quiet: bool) -> Table:
     """One row from COLUMN=VALUE; a column that is not named is missing."""
     from evenodds.data.memory import Table
+    from evenodds.data.reading import Reading
     from evenodds.data.source import TableBatch
     from evenodds.errors import DataError
     from evenodds.schema import did_you_mean
@@ -91,14 +90,8 @@ def _row(model: Model, cells: list[str], where: str) -> Table:
             raise DataError(f"{where}: {did_you_mean(name, names)}")
         given[name] = value
     columns = {name: Texts.of([given.get(name)]) for name in names}
-    return _read(model, TableBatch(Table(columns, 1)))
-
-
-def _read(model: Model, batch: Any) -> Table:
-    from evenodds.data.reading import Reading
-
-    read = Reading(model.schema, target=False)(batch)
-    data.say_report(read.report)
+    read = Reading(model.schema, target=False)(TableBatch(Table(columns, 1)))
+    data.say_report(read.report, quiet)
     return read.table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenodds.cli import data
+from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError, print_json
 
 
@@ -15,29 +15,15 @@ from evenodds.cli.output import WrongUsageError, print_json
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
 @click.option("--like", type=click.Path(), metavar="MODEL", help="Type the columns as this model does, so they add.")
-@data.modelling
-@data.reading
-@data.as_json
+@options.modelling
+@options.reading
+@options.as_json
 def fit(
     paths: tuple[str, ...],
     output: str,
     like: str | None,
-    target: str | None,
-    roles: tuple[str, ...],
-    texts: tuple[str, ...],
-    ngrams: int | None,
-    events: str | None,
-    weight: str | None,
-    smoothing: str | None,
-    prior: str | None,
-    estimate: str | None,
-    class_prior: str | None,
-    unseen: str | None,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    threads: int | None,
-    quiet: bool,
+    modelling: options.Modelling,
+    reading: options.Input,
     as_json: bool,
 ) -> None:
     """Learn a naive Bayes model from CSV, TSV, JSONL, Parquet or Arrow files, and save it.
@@ -50,22 +36,22 @@ def fit(
       evenodds fit 'days/*.parquet' -t sold -o shop.eo --role zip=category --role day=date:weekday+month
       zcat big.csv.gz | evenodds fit - -t y -o big.eo
     """
-    started = time.perf_counter()
-    if target is None and like is None:
+    started, quiet = time.perf_counter(), reading.quiet
+    told, how, source = modelling.columns(), modelling.settings(), reading.files(paths)
+    if like is not None and told:
+        raise WrongUsageError("--role and --text have no say where --like decides what each column is")
+    pattern = None if like is None else data.load(like).schema
+    target = modelling.target
+    if target is None and pattern is not None:
+        target = pattern.target
+    if target is None:
         raise WrongUsageError("which column is to be predicted? Name it with --target")
-    if like is not None and roles:
-        raise WrongUsageError("--role has no say where --like decides what each column is")
-    how = data.settings(smoothing, prior, estimate, class_prior, unseen)
-    told = data.columns(roles, texts, ngrams, events)
-    source = data.files(paths, separator, encoding, header)
+    if pattern is not None and target != pattern.target:
+        raise WrongUsageError(f"--target {target}: the model that --like names predicts {pattern.target!r}")
     from evenodds.models.learn import learn
 
-    pattern = data.load(like).schema if like is not None else None
-    if pattern is not None and target not in (None, pattern.target):
-        raise WrongUsageError(f"--target {target}: the model that --like names predicts {pattern.target!r}")
-    target = target if target is not None else pattern.target  # type: ignore[union-attr]
     with data.notes(quiet), data.progress(source, "learning", quiet):
-        model, report = learn(source, target, told or None, how, pattern, weight, threads)
+        model, report = learn(source, target, told, how, pattern, modelling.weight, reading.threads)
     data.check_prior(model, source.name)
     model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
     model.save(output)

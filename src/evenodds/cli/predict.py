@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
-from evenodds.cli import data
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from evenodds.cli import data, options
 
 
 @click.command(no_args_is_help=True)
@@ -24,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--all", "every", is_flag=True, help="Add the probability of every class.")
 @click.option("--only", is_flag=True, help="Leave out the columns that were read.")
 @click.option("--lines", is_flag=True, help="Every line of DATA is one text.")
-@data.reading
+@options.reading
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON object for each row instead of CSV.")
 def predict(
     model: str,
@@ -33,11 +27,7 @@ def predict(
     every: bool,
     only: bool,
     lines: bool,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    threads: int | None,
-    quiet: bool,
+    reading: options.Input,
     as_json: bool,
 ) -> None:
     """Add to each row the most probable class and its probability.
@@ -56,10 +46,9 @@ def predict(
     from evenodds.data.source import needed
 
     learnt = data.load_to_predict(model)
-    column = data.text_column(learnt, model) if lines else None
-    source = data.files(paths, separator, encoding, header, column)
-    reading = Reading(learnt.schema, target=False)
-    report = Report()
+    source = reading.files(paths, data.text_column(learnt, model) if lines else None)
+    cells = Reading(learnt.schema, target=False)
+    quiet, report = reading.quiet, Report()
     with ExitStack() as stack:
         out: BinaryIO = sys.stdout.buffer
         if output is not None:
@@ -71,15 +60,15 @@ def predict(
         writer: Any = None
 
         def begin() -> Any:
-            needed(list(source.names), reading.columns, source.name)
+            needed(list(source.names), cells.columns, source.name)
             writer = writer_for(source, learnt, every, only, as_json)
             out.write(writer.head)
             return writer
 
-        for batch in source.batches(reading.columns if only else None):
+        for batch in source.batches(cells.columns if only else None):
             writer = writer or begin()
-            read = reading(batch)
+            read = cells(batch)
             report += read.report
-            out.write(writer.rows(batch, learnt.log_proba(read.table, threads)))
+            out.write(writer.rows(batch, learnt.log_proba(read.table, reading.threads)))
         writer = writer or begin()  # where there are no rows
     data.say_report(report, quiet)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from evenodds.cli import data
+from evenodds.cli import data, options
 from evenodds.cli.output import print_json
 
 
 @click.command(no_args_is_help=True)
 @click.argument("model", type=click.Path())
 @click.argument("columns", nargs=-1)
-@data.as_json
+@options.as_json
 def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
     """What a model has learnt: its classes, and for each column p(value | class) with 95 % credible intervals.
 

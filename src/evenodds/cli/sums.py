@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenodds.cli import data
+from evenodds.cli import data, options
 from evenodds.cli.output import BadDataError, print_json
 
 if TYPE_CHECKING:
-    from evenodds.data.files import Files
     from evenodds.models.naive_bayes import Model
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.command(no_args_is_help=True)
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
-@data.as_json
+@options.as_json
 def add(models: tuple[str, ...], output: str, as_json: bool) -> None:
     """Add models: the result is the model of all their rows, whoever learnt them.
 
@@ -33,76 +35,59 @@ def add(models: tuple[str, ...], output: str, as_json: bool) -> None:
     _save(total, output, as_json, quiet=False)
 
 
+def _changing(command: F) -> F:
+    """The arguments and options of a command that changes a model by the rows of files."""
+    to = click.option(
+        "-o", "--output", type=click.Path(dir_okay=False), help="Where to write; the same file if not given."
+    )
+    which = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
+    whole = to(options.weighted(options.reading(options.as_json(command))))
+    return click.argument("model", type=click.Path())(which(whole))
+
+
 @click.command(no_args_is_help=True)
-@click.argument("model", type=click.Path())
-@click.argument("paths", nargs=-1, required=True, metavar="DATA...")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write; the same file if not given.")
-@click.option("--weight", metavar="COLUMN", help="A column that says how much each row counts.")
-@data.reading
-@data.as_json
+@_changing
 def learn(
-    model: str,
-    paths: tuple[str, ...],
-    output: str | None,
-    weight: str | None,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    threads: int | None,
-    quiet: bool,
-    as_json: bool,
+    model: str, paths: tuple[str, ...], output: str | None, weight: str | None, reading: options.Input, as_json: bool
 ) -> None:
     """Teach a model more rows. New classes and categories may turn up.
 
     \b
       evenodds learn spam.eo tuesday.csv
     """
-    source = data.files(paths, separator, encoding, header)
-    old = data.load(model)
-    new = _count(old, source, weight, threads, quiet, "learning")
+    old, new = _counted(model, paths, weight, reading, "learning")
     total = old + new
     if total.rows:
         data.check_prior(total, model)
-    _save(total, output or model, as_json, quiet)
+    _save(total, output or model, as_json, reading.quiet)
 
 
 @click.command(no_args_is_help=True)
-@click.argument("model", type=click.Path())
-@click.argument("paths", nargs=-1, required=True, metavar="DATA...")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write; the same file if not given.")
-@click.option("--weight", metavar="COLUMN", help="A column that says how much each row counts.")
-@data.reading
-@data.as_json
+@_changing
 def forget(
-    model: str,
-    paths: tuple[str, ...],
-    output: str | None,
-    weight: str | None,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    threads: int | None,
-    quiet: bool,
-    as_json: bool,
+    model: str, paths: tuple[str, ...], output: str | None, weight: str | None, reading: options.Input, as_json: bool
 ) -> None:
     """Make a model forget rows, as if it had never seen them. What was never learnt cannot be forgotten.
 
     \b
       evenodds forget spam.eo withdrawn.csv
     """
-    source = data.files(paths, separator, encoding, header)
-    old = data.load(model)
-    gone = _count(old, source, weight, threads, quiet, "forgetting")
-    _save(old - gone, output or model, as_json, quiet)
+    old, gone = _counted(model, paths, weight, reading, "forgetting")
+    _save(old - gone, output or model, as_json, reading.quiet)
 
 
-def _count(model: Model, source: Files, weight: str | None, threads: int | None, quiet: bool, what: str) -> Model:
+def _counted(
+    model: str, paths: tuple[str, ...], weight: str | None, reading: options.Input, what: str
+) -> tuple[Model, Model]:
+    """The model in a file, and the model of some files' rows under its schema."""
     from evenodds.models.learn import more
 
+    source, quiet = reading.files(paths), reading.quiet
+    old = data.load(model)
     with data.notes(quiet), data.progress(source, what, quiet):
-        part, report = more(model, source, weight, threads)
+        part, report = more(old, source, weight, reading.threads)
     data.say_report(report, quiet)
-    return part
+    return old, part
 
 
 def _save(model: Model, path: str, as_json: bool, quiet: bool) -> None:

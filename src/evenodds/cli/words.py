@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from evenodds.cli import data
+from evenodds.cli import data, options
 from evenodds.cli.output import print_json
 
 
@@ -13,7 +13,7 @@ from evenodds.cli.output import print_json
 @click.option("-c", "--class", "only", metavar="CLASS", help="One class only.")
 @click.option("--column", metavar="COLUMN", help="Which column of text; all if not given.")
 @click.option("-n", "--most", type=click.IntRange(min=1), default=15, show_default=True, help="Words a class.")
-@data.as_json
+@options.as_json
 def words(model: str, only: str | None, column: str | None, most: int, as_json: bool) -> None:
     """The words that tell each class from the rest.
 

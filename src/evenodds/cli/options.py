@@ -1,0 +1,185 @@
+"""Options that several commands have, gathered: how data are read, and how they are modelled."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import click
+
+from evenodds.cli.output import WrongUsageError
+from evenodds.text.words import EVENTS, Events
+
+if TYPE_CHECKING:
+    from evenodds.data.files import Files
+    from evenodds.models.settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+PARTS = ("month", "weekday")
+ROLES = {
+    "number": "Binned",
+    "gaussian": "Gaussian",
+    "log-gaussian": "LogGaussian",
+    "count": "Poisson",
+    "flag": "Bernoulli",
+    "category": "Categorical",
+}
+LEFT_OUT = ("ignore", "id")
+EVERY_ROLE = [*ROLES, "text", "date", *LEFT_OUT]
+
+
+@dataclass(frozen=True)
+class Input:
+    """How data are read."""
+
+    separator: str | None
+    encoding: str | None
+    header: bool | None
+    threads: int | None
+    quiet: bool
+
+    def files(self, paths: tuple[str, ...], lines: str | None = None) -> Files:
+        """The files that these paths name."""
+        from evenodds.data.files import Files
+
+        separator = {"tab": "\t", "\\t": "\t"}.get(self.separator, self.separator) if self.separator else None
+        if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n\0'):
+            raise WrongUsageError(f"--separator: expected one character, not {separator!r}")
+        if self.encoding is not None:
+            try:
+                b"x".decode(self.encoding, "replace")  # of codecs it takes those of text alone
+            except (LookupError, ValueError):
+                raise WrongUsageError(f"--encoding: there is no encoding {self.encoding!r}") from None
+        return Files(paths, separator, self.encoding, self.header, lines)
+
+
+@dataclass(frozen=True)
+class Modelling:
+    """What is learnt, and how."""
+
+    target: str | None
+    roles: tuple[str, ...]
+    texts: tuple[str, ...]
+    ngrams: int | None
+    events: Events | None
+    weight: str | None
+    smoothing: str | None
+    prior: Literal["pooled", "flat"] | None
+    estimate: str | None
+    class_prior: str | None
+    unseen: str | None
+
+    def settings(self) -> Settings:
+        """The settings that the options give; what is not given is the default."""
+        from evenodds.models.settings import Settings
+
+        given: dict[str, Any] = {"prior": self.prior, "estimate": self.estimate, "unseen": self.unseen}
+        if self.smoothing is not None:
+            given["smoothing"] = "auto" if self.smoothing == "auto" else _number("--smoothing", self.smoothing)
+        if self.class_prior is not None:
+            given["class_prior"] = self.class_prior
+            if "=" in self.class_prior:
+                pairs = [pair.rpartition("=") for pair in self.class_prior.split(",")]
+                given["class_prior"] = {name.strip(): _number("--class-prior", p) for name, _, p in pairs}
+        try:
+            return Settings(**{name: value for name, value in given.items() if value is not None})
+        except ValueError as error:
+            raise WrongUsageError(str(error)) from None
+
+    def columns(self) -> dict[str, Any] | None:
+        """The columns that the options give: age=number, day=date:weekday+hour, name=ignore; None if they give none."""
+        from evenodds.text.words import Words
+
+        words = Words(events=self.events or "counts", ngrams=self.ngrams or 1)
+        found: dict[str, Any] = dict.fromkeys(self.texts, words)
+        for text in self.roles:
+            name, equals, role = text.rpartition("=")
+            if not equals:
+                raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
+            found[name] = words if role.strip() == "text" else _column(role.strip())
+        if words != Words() and words not in found.values():
+            raise WrongUsageError("--ngrams and --events are of text: name its column with --text")
+        return found or None
+
+
+def _column(text: str) -> Any:
+    """The column of a role that is not text: number, date:weekday+hour, ignore."""
+    import evenodds.families as families
+    from evenodds.schema import Column, Part
+
+    role, _, parts = text.partition(":")
+    if role in ROLES:
+        return Column(getattr(families, ROLES[role]))
+    if role == "date":
+        try:
+            return Column(parts=cast(tuple[Part, ...], tuple(parts.split("+")) if parts else PARTS))
+        except ValueError as error:
+            raise WrongUsageError(f"--role: {error}") from None
+    if role in LEFT_OUT:
+        return Column(role="ignore")
+    import difflib
+
+    near = difflib.get_close_matches(role, EVERY_ROLE, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(EVERY_ROLE)}"
+    raise WrongUsageError(f"--role: no role {role!r}; {hint}")
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise WrongUsageError(f"{option}: {text!r} is not a number") from None
+
+
+def _gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable[[F], F]:
+    """A decorator that gives a command these options as one argument of this kind."""
+    fields = [field.name for field in dataclasses.fields(kind)]
+
+    def decorate(command: F) -> F:
+        @functools.wraps(command)
+        def run(**given: Any) -> Any:
+            whole = kind(**{field: given.pop(field) for field in fields})
+            return command(**given, **{name: whole})
+
+        for option in reversed(options):
+            run = option(cast(F, run))
+        return cast(F, run)
+
+    return decorate
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+weighted = click.option("--weight", metavar="COLUMN", help="A column that says how much each row counts.")
+reading = _gathered(
+    Input,
+    "reading",
+    click.option("--separator", metavar="CHAR", help="Of CSV cells; detected if not given. 'tab' is a tab."),
+    click.option("--encoding", metavar="NAME", help="Of text files; detected if not given."),
+    click.option("--header/--no-header", default=None, help="Whether a CSV's first row names its columns; detected."),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many; the result is the same."),
+    click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
+)
+modelling = _gathered(
+    Modelling,
+    "modelling",
+    click.option("-t", "--target", metavar="COLUMN", help="The column to predict."),
+    click.option(
+        "--role",
+        "roles",
+        multiple=True,
+        metavar="COLUMN=ROLE",
+        help=f"What a column is: {', '.join(EVERY_ROLE)}. Repeatable; decided if not given.",
+    ),
+    click.option("--text", "texts", multiple=True, metavar="COLUMN", help="A column of text. Repeatable."),
+    click.option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Of text: runs of up to N words."),
+    click.option("--events", type=click.Choice(EVENTS), help="Of text: what is said of a word."),
+    weighted,
+    click.option("--smoothing", metavar="ROWS", help="Pseudo-rows of the prior, or auto (the default)."),
+    click.option("--prior", type=click.Choice(["pooled", "flat"]), help="What the pseudo-rows look like."),
+    click.option("--estimate", type=click.Choice(["predictive", "mean", "map", "mle"]), help="Of each column."),
+    click.option("--class-prior", metavar="PRIOR", help="estimated (the default), uniform, or ham=.8,spam=.2."),
+    click.option("--unseen", type=click.Choice(["ignore", "prior"]), help="What a value never seen says."),
+)
