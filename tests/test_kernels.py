@@ -278,3 +278,30 @@ def test_kernels_compiled_afresh_and_no_compiler_at_all_learn_the_same_model(tmp
     assert len(without) > 60
     assert without == afresh
     assert list(tmp_path.rglob("*.nbi")), "nothing was compiled"
+
+
+def test_take_bins_is_its_python_in_the_order_of_the_values(block, groups):
+    counts = np.zeros((GROUPS, numeric.EXPONENTS * kernels.MANTISSAS), np.int32)
+    seen = np.zeros(numeric.EXPONENTS, np.uint8)
+    kernels.count_bins(block, groups, 0.0, counts, seen)
+    found = np.flatnonzero(seen)
+    exponents = np.concatenate([found[found >= kernels.SIGN][::-1], found[found < kernels.SIGN]])
+    keys = np.empty(len(exponents) * kernels.MANTISSAS + 1, np.int32)
+    numbers = np.empty((len(keys), GROUPS), np.int64)
+    compiled, plain = both(kernels.take_bins, counts, exponents, keys, numbers)
+    used = compiled[0]
+    assert used == plain[0] > 0
+    for a, b in zip(compiled[1][2:], plain[1][2:]):
+        np.testing.assert_array_equal(a[:used], b[:used])
+    assert np.all(np.diff(compiled[1][2][:used]) > 0)
+    assert compiled[1][3][:used].sum() == counts.sum()
+    assert not compiled[1][0].any()
+
+
+@pytest.mark.parametrize("weight", [None, 2.0, 0.5])
+def test_what_is_just_below_zero_is_in_the_bin_of_zero(weight):
+    x = np.array([-1e-310, 0.0, -0.0, 1e-310, -1.0])
+    found = Binned.tally(x, weights=None if weight is None else np.full(5, weight))
+    keys = found.layout.specs["x", "histogram"].axis.keys
+    assert keys.tolist() == [-130944, 0]
+    assert found["x", "histogram"].ravel().tolist() == [(weight or 1), 4 * (weight or 1)]

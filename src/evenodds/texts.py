@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,6 +178,22 @@ def joined(parts: Sequence[Texts]) -> Texts:
         np.concatenate([np.empty(0, np.int64), *(part.starts + shift for part, shift in zip(dense, shifts))]),
         np.concatenate([np.empty(0, np.int64), *(part.stops + shift for part, shift in zip(dense, shifts))]),
     )
+
+
+def by_blob(columns: Mapping[str, Texts]) -> list[list[str]]:
+    """The names of those that are cut out of the same run of bytes, together."""
+    found: dict[int, list[str]] = {}
+    for name, texts in columns.items():
+        found.setdefault(id(texts.blob), []).append(name)
+    return list(found.values())
+
+
+def side_by_side(columns: Sequence[Texts]) -> Texts:
+    """The cells of one column after those of the other, all of the same run of bytes; the bytes stay where they are."""
+    if len(columns) == 1:
+        return columns[0]
+    starts, stops = ([getattr(one, side) for one in columns] for side in ("starts", "stops"))
+    return Texts(columns[0].blob, np.concatenate(starts), np.concatenate(stops))
 
 
 def numbers(texts: Texts, marks: Marks = PLAIN) -> tuple[NDArray[np.float64], Ints]:

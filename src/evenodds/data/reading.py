@@ -7,6 +7,7 @@ on row 3,000,001.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,10 +62,14 @@ class Reading:
         """One batch, read."""
         bad: dict[str, Trouble] = {}
         garbled: dict[str, Trouble] = {}
-        columns: dict[str, Any] = {}
-        for name, how in self.schema.features.items():
+        features = self.schema.features.items()
+        plain = [name for name, how in features if how.source is None and how.family and how.family.cells == "numbers"]
+        columns: dict[str, Any] = dict(_numbers(batch, plain, bad))
+        for name, how in features:
             source = how.source or name
-            if source not in columns:
+            if name in plain:
+                columns[name] = _possible(batch, name, how, columns[name], bad)
+            elif source not in columns:
                 columns[source] = _read(batch, source, how, bad, garbled)
         table, target, weights, report = Table(columns, batch.rows), None, None, Report()
         kept = np.ones(batch.rows, bool)
@@ -73,7 +78,7 @@ class Reading:
             kept = target.places >= 0
             report = Report(no_target=_left_out(batch, ~kept))
         if self.weights is not None:
-            weights = _numbers(batch, self.weights, bad)
+            weights = _numbers(batch, [self.weights], bad)[self.weights]
             usable = (weights == 0) | ((weights >= LIGHTEST) & (weights <= HEAVIEST))
             if weights[usable].sum() > MOST:
                 raise DataError(f"the weights in column {self.weights!r} are too large to be summed: rescale it")
@@ -95,15 +100,19 @@ def _left_out(batch: Batch, which: NDArray[np.bool_]) -> Trouble | None:
 
 
 def _read(batch: Batch, name: str, how: Column, bad: dict[str, Trouble], garbled: dict[str, Trouble]) -> Any:
+    """A column that is not numbers."""
     assert how.family is not None
     if how.source is not None:
         return _dates(batch, name, bad)
     if how.family.cells == "texts":
         return cells.texts(batch.column(name), name)
-    if how.family.cells == "codes":
-        found = _codes(batch, name, garbled)
-        return found if how.values == "text" else _as_kind(found, how.values, batch.marks)
-    x = _numbers(batch, name, bad)
+    found = _codes(batch, name, garbled)
+    return found if how.values == "text" else _as_kind(found, how.values, batch.marks)
+
+
+def _possible(batch: Batch, name: str, how: Column, x: Floats, bad: dict[str, Trouble]) -> Floats:
+    """Numbers that the column's family can be; others are missing and noted."""
+    assert how.family is not None
     impossible = np.flatnonzero(how.family.impossible(x))
     if len(impossible):
         row = int(impossible[0])
@@ -123,19 +132,33 @@ def is_arrow_text(raw: Any) -> bool:
     return isinstance(raw, (pa.Array, pa.ChunkedArray)) and is_text(raw.type)
 
 
-def _numbers(batch: Batch, name: str, bad: dict[str, Trouble]) -> Floats:
-    raw = batch.column(name)
-    if is_arrow_text(raw):
-        raw = Texts.of_arrow(raw)
-    if isinstance(raw, Coded):
-        raw = Texts.of_arrow(raw.arrow())
-    if not isinstance(raw, Texts):
-        return numbers(raw, name)
-    x, wrong = texts.numbers(raw, batch.marks)
-    if len(wrong):
-        row = int(wrong[0])
-        _note(bad, name, len(wrong), batch.where(row), raw.text(row) or "")
-    return x
+def _numbers(batch: Batch, names: Sequence[str], bad: dict[str, Trouble]) -> dict[str, Floats]:
+    """Columns as numbers; those that lie in one block of text are read together, since few long calls of a kernel
+    leave the interpreter's lock to other threads for longer than many short ones.
+    """
+    found: dict[str, Floats] = {}
+    written: dict[str, Texts] = {}
+    for name in names:
+        raw = batch.column(name)
+        if is_arrow_text(raw):
+            raw = Texts.of_arrow(raw)
+        if isinstance(raw, Coded):
+            raw = Texts.of_arrow(raw.arrow())
+        if isinstance(raw, Texts):
+            written[name] = raw
+        else:
+            found[name] = numbers(raw, name)
+    for some in texts.by_blob(written):
+        together = texts.side_by_side([written[name] for name in some])
+        values, wrong = texts.numbers(together, batch.marks)
+        column, row = np.divmod(wrong, max(batch.rows, 1))
+        for j, name in enumerate(some):
+            found[name] = values[j * batch.rows : (j + 1) * batch.rows]
+            mine = row[column == j]
+            if len(mine):
+                first = int(mine[0])
+                _note(bad, name, len(mine), batch.where(first), written[name].text(first) or "")
+    return found
 
 
 def _codes(batch: Batch, name: str, garbled: dict[str, Trouble]) -> Coded:

@@ -13,6 +13,8 @@ import numpy as np
 from evenodds.kernel import bits, kernel, product_error
 
 RUN = 512  # values that stay in the nearest cache
+SIGN, MANTISSAS = 2048, 128  # of the first 12 bits, and the number of bins they share
+BELOW_ZERO = np.uint64(SIGN * MANTISSAS)  # the bin of -0.0
 
 
 @kernel
@@ -91,17 +93,40 @@ def count_bins(x: Any, groups: Any, origin: float, counts: Any, seen: Any) -> No
     """The histogram of x - origin, of a block whose rows each belong to one group: counts[group, bin] += 1.
 
     A bin is the float's first 19 bits, and seen[its first 12] is set: all but a few of the 4096 runs of 128 bins stay
-    as empty as they were, and no memory is spent on them.
+    as empty as they were, and no memory is spent on them. What is just below zero is in the bin of zero.
     """
-    seven, shift = np.uint64(7), np.uint64(45)
+    zero, seven, shift = np.uint64(0), np.uint64(7), np.uint64(45)
     for r in range(x.shape[0]):
         g = groups[r]
         for i in range(x.shape[1]):
             v = x[r, i]
             if v == v:
                 top = np.uint64(bits((v - origin) + 0.0)) >> shift
+                top = zero if top == BELOW_ZERO else top
                 seen[top >> seven] = 1
                 counts[g, top] += 1
+
+
+@kernel
+def take_bins(counts: Any, exponents: Any, keys: Any, numbers: Any) -> int:
+    """The bins that count something, of these exponents, which are in the order of their values; they are 0 afterwards.
+
+    numbers[k, g] is the count of bin keys[k] in group g; returns how many there are.
+    """
+    used = 0
+    for e in range(len(exponents)):
+        negative = exponents[e] >= SIGN
+        magnitude = (exponents[e] & (SIGN - 1)) * MANTISSAS
+        for i in range(MANTISSAS):
+            m = MANTISSAS - 1 - i if negative else i
+            found, bin_ = 0, exponents[e] * MANTISSAS + m
+            for g in range(len(counts)):
+                numbers[used, g] = counts[g, bin_]
+                found |= counts[g, bin_]
+                counts[g, bin_] = 0
+            keys[used] = -(magnitude + m) if negative else magnitude + m
+            used += found != 0
+    return used
 
 
 @kernel
@@ -142,7 +167,7 @@ def sum_weighted(
     exponents turn up. `at` holds the row to begin with and the number of pages used. Where the pool is full they are
     kept there and False is returned: come back with a larger one.
     """
-    low, seven, shift = np.uint64(127), np.uint64(7), np.uint64(45)
+    zero, low, seven, shift = np.uint64(0), np.uint64(127), np.uint64(7), np.uint64(45)
     used = at[1]
     for i in range(at[0], len(x)):
         v = x[i]
@@ -152,6 +177,7 @@ def sum_weighted(
         g = groups[i]
         if len(page) > 0:
             top = np.uint64(bits((v - origin) + 0.0)) >> shift
+            top = zero if top == BELOW_ZERO else top
             p = page[top >> seven]
             if p < 0:
                 if used == pool.shape[0]:

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from evenodds import double_double as dd
 from evenodds.errors import DataError
 from evenodds.families import kernels
+from evenodds.families.kernels import MANTISSAS
 from evenodds.families.leaves import Floats, Rows, axis_of, read_exactly
 from evenodds.labels import Fixed, Grid, Ints, union
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Numbers, Tally
 
-EXPONENTS, MANTISSAS = 4096, 128
+EXPONENTS = 4096
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
@@ -138,11 +139,13 @@ class _Bins:
     def take(self) -> Leaf:
         """The histogram counted so far; the room is empty again."""
         exponents = np.flatnonzero(self.seen)
-        pages = self.counts.reshape(len(self.counts), EXPONENTS, MANTISSAS)
-        numbers = pages[:, exponents].transpose(1, 2, 0).astype(np.int64)
-        pages[:, exponents] = 0
+        first = np.searchsorted(exponents, kernels.SIGN)
+        exponents = np.concatenate([exponents[first:][::-1], exponents[:first]])
+        keys = np.empty(len(exponents) * MANTISSAS + 1, np.int32)
+        numbers = np.empty((len(keys), len(self.counts)), np.int64)
+        used = kernels.take_bins(self.counts, exponents, keys, numbers)
         self.seen[:] = 0
-        return _histogram(exponents, numbers)
+        return Leaf(Grid(keys[:used]), numbers[:used])
 
 
 def _weighted(x: Floats, rows: Rows, origin: float, histogram: bool) -> tuple[Numbers, Numbers, Leaf | None]:
@@ -168,8 +171,8 @@ def _whole(pairs: Floats, rows: Rows) -> Numbers:
 
 def _histogram(exponents: Ints, numbers: Numbers) -> Leaf:
     """The bins that count something, in the order of their values; numbers (exponents, mantissas, groups)."""
-    magnitude = (exponents & 2047)[:, None] * MANTISSAS + np.arange(MANTISSAS)
-    keys = np.where(exponents[:, None] >= 2048, -magnitude, magnitude).ravel()
+    magnitude = (exponents & (kernels.SIGN - 1))[:, None] * MANTISSAS + np.arange(MANTISSAS)
+    keys = np.where(exponents[:, None] >= kernels.SIGN, -magnitude, magnitude).ravel()
     numbers = numbers.reshape(*numbers.shape[:-3], len(keys), numbers.shape[-1])
     used = np.flatnonzero((numbers if numbers.ndim == 2 else numbers[0]).any(axis=-1))
     used = used[np.argsort(keys[used])]

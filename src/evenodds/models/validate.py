@@ -15,8 +15,8 @@ import numpy as np
 from evenodds.cells import Coded
 from evenodds.data.sum import CLASSES
 from evenodds.families import Family, WordCounts
+from evenodds.families.kernels import MANTISSAS
 from evenodds.families.leaves import Rows
-from evenodds.families.numeric import MANTISSAS
 from evenodds.families.words import LEAF, PLAIN
 from evenodds.labels import Fixed, Grid, Labels, canonical, key
 from evenodds.models.naive_bayes import Model
