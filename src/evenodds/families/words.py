@@ -9,6 +9,7 @@ each word that is there departs by its log-odds. So no word that is not there is
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +28,7 @@ from evenodds.tally import Tally
 from evenodds.text import tokenise
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
-from evenodds.text.score import Weights, bucket_keys
+from evenodds.text.score import Scores, Weights, bucket_keys
 from evenodds.text.words import Words
 from evenodds.texts import Texts
 
@@ -218,13 +219,23 @@ class WordCounts(Family):
 
     def add_log_prob(self, x: Any, total: Floats) -> None:
         """The same, added to a total (classes, texts); a null adds nothing."""
-        scores = self.weights.score(x, self.words.tokens, distinct=self.words.distinct)
-        known = x.known
+        self._add(self.weights.score(x, self.words.tokens, distinct=self.words.distinct), x.known, total)
+
+    def add_message(self, raw: bytes, total: Floats) -> None:
+        """The same of one text in UTF-8, sooner."""
+        self._add(self.weights.message(raw, self.words.tokens, distinct=self.words.distinct), True, total)
+
+    def _add(self, scores: Scores, known: Any, total: Floats) -> None:
         total += scores.sums.T
         if self.unseen is not None:
             total += self.unseen[:, None] * (scores.tokens - scores.known)
-        if self.constant.any():
+        if self.has_constant:
             total += np.where(known, self.constant[:, None], 0.0)
+
+    @functools.cached_property
+    def has_constant(self) -> bool:
+        """Whether a text without known words already says something."""
+        return bool(self.constant.any())
 
     def tokens(self, document: str | None) -> list[tuple[str, int, Floats | None]]:
         """The distinct tokens of one document, how often each is there, and its weights; None if it is not known."""

@@ -290,21 +290,21 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
-    def _score(self, X: Any, score: Callable[[Table], Floats]) -> Floats:
+    def _score(self, X: Any, score: Callable[[Any], Floats]) -> Floats:
         """What the model says of some rows, or of all rows of some files, batch by batch."""
+        if not hasattr(self, "model_"):  # what scikit-learn's own check asks takes longer than a short message
+            check_is_fitted(self)
         if not is_path(X):
-            return score(self._features(X, reset=False))
+            return score(X if self.model_.is_message(X) else self._features(X, reset=False))
         reading = Reading(self.model_.schema, target=False)
         return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(c, x), up to what no class changes."""
-        check_is_fitted(self)
         return self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log p(c | x)."""
-        check_is_fitted(self)
         return self._score(X, lambda rows: self.model_.log_proba(rows, self.threads))
 
     def predict_proba(self, X: Any) -> Floats:
@@ -328,7 +328,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Floats:
         """log p(x): how probable a row is under the model, whatever its class."""
-        check_is_fitted(self)
         return self._score(X, lambda rows: self.model_.log_density(rows, self.threads))
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -312,6 +313,8 @@ class Model:
 
     def _blocks(self, x: Any, threads: int | None, finish: Callable[[Floats], Floats]) -> Floats:
         """finish(log p(c, x)) block by block, as (rows, classes)."""
+        if self.is_message(x):
+            return finish(self._message(x[0])).T
         rows = as_table(x)
         if not len(self.classes):
             raise DataError("the model has seen no rows yet")
@@ -328,6 +331,27 @@ class Model:
         for _ in in_order(work, range(0, rows.rows, size), threads):
             pass
         return out
+
+    def is_message(self, x: Any) -> bool:
+        """Whether this is one text, and text all that the model reads: then it need not become a table first."""
+        return type(x) is list and len(x) == 1 and type(x[0]) is str and self._words is not None
+
+    @functools.cached_property
+    def _words(self) -> WordCounts | None:
+        """The words of a model that has nothing else."""
+        if len(self.schema.columns) != 1 or len(self.distributions) != 1:
+            return None
+        [only] = self.distributions.values()
+        return only if isinstance(only, WordCounts) else None
+
+    def _message(self, text: str) -> Floats:
+        """log p(c, text), as (classes, 1)."""
+        assert self._words is not None
+        total = self.log_prior[:, None].copy()
+        self._words.add_message(text.encode("utf-8", "surrogatepass"), total)
+        if math.isfinite(np.add.reduce(total, axis=None)):
+            return total
+        return self._score(Table({next(iter(self.schema.columns)): Texts.of([text])}, 1))
 
     def _score(self, rows: Table, start: int = 0) -> Floats:
         """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows."""

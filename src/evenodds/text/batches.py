@@ -25,6 +25,7 @@ BATCH = 1 << 18  # bytes of text that are read at once
 _AT_MOST = 1 << 31  # folded bytes of one document, whose places are 32 bits
 
 
+_FIRST = frozen(np.zeros(1, np.int64))
 Replacing = tuple[Keys, np.uint64]
 
 
@@ -97,6 +98,8 @@ class Reader:
         self.stamp = 0
         self._folding = folding(options.case, options.accents, options.digits)
         self._how = (np.uint8(0 if options.case else 32), np.uint8(not options.digits), int(options.punctuation))
+        self._length = np.zeros(1, np.int64)
+        self._stop = frozen(self._length.view())
         self._room = -1
         self._made: tuple[Bytes, Keys, NDArray[np.uint32], Keys, Keys]
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -104,6 +107,12 @@ class Reader:
     def over(self, texts: Texts) -> Reader:
         """This reader with its arrays, over other documents."""
         self.texts = _ready(texts)
+        return self
+
+    def over_one(self, raw: bytes) -> Reader:
+        """The same over one document, which need not wait for what many have to go through."""
+        self._length[0] = len(raw)
+        self.texts = Texts(np.frombuffer(raw, np.uint8), _FIRST, self._stop)
         return self
 
     def _array(self, name: str, size: int, dtype: type[Any]) -> NDArray[Any]:
