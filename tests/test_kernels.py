@@ -58,15 +58,35 @@ def assert_same_bits(compiled, plain):
         assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
-def test_sum_rows_is_its_python(block, groups):
-    n, sums = np.zeros((GROUPS, COLUMNS), np.int64), np.zeros((GROUPS, 4, COLUMNS))
-    assert_same_bits(*both(kernels.sum_rows, block, groups, n, sums))
+def arguments(groups, origins):
+    place, rows, gaps = numeric._deal(groups, GROUPS)
+    ends = np.array([[0, len(place)], [0, len(rows)], [0, len(gaps)]])
+    bins = np.zeros((GROUPS, numeric.EXPONENTS * kernels.MANTISSAS), np.int32)
+    n, sums = np.zeros((COLUMNS, GROUPS, numeric.LANES), np.int64), np.zeros((COLUMNS, GROUPS, 4, numeric.LANES))
+    return place, rows, gaps, ends, np.zeros((len(rows), numeric.LANES)), np.array(origins), bins, n, sums
 
 
-def test_count_bins_is_its_python(block, groups):
-    counts = np.zeros((GROUPS, numeric.EXPONENTS * numeric.MANTISSAS), np.int32)
-    seen = np.zeros(numeric.EXPONENTS, np.uint8)
-    assert_same_bits(*both(kernels.count_bins, block, groups, 3.5, counts, seen))
+@pytest.mark.parametrize("origins", [[], [3.5] * COLUMNS], ids=["moments", "histograms"])
+def test_tally_columns_is_its_python(block, groups, origins):
+    compiled, plain = both(kernels.tally_columns, np.ascontiguousarray(block.T), *arguments(groups, origins))
+    for a, b in zip((*compiled[0], *compiled[1]), (*plain[0], *plain[1])):
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def test_tally_columns_counts_every_value_in_its_bin_and_leaves_the_bins_empty(block, groups):
+    how = arguments(groups, [0.0] * COLUMNS)
+    keys, numbers, stops = kernels.tally_columns(np.ascontiguousarray(block.T), *how)
+    for j, (start, stop) in enumerate(zip([0, *stops], stops)):
+        assert np.all(np.diff(keys[start:stop]) > 0)
+        lower, upper = numeric.edges(keys[start:stop])
+        for g in range(GROUPS):
+            x = block[groups == g, j]
+            inside = [
+                int(np.sum((x >= low) & (x < up) if low >= 0 else (x > low) & (x <= up)))
+                for low, up in zip(lower, upper)
+            ]
+            assert numbers[start:stop, g].tolist() == inside
+    assert not how[6].any()
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
@@ -93,17 +113,15 @@ def test_columns_counted_together_are_columns_counted_alone(groups, weights, wei
         np.testing.assert_array_equal(together, count(codes, values, rows))
 
 
-def test_places_and_deal_put_every_value_in_its_groups_rows(block, groups):
+def test_places_put_every_value_in_its_groups_rows(groups):
     place, rows, gaps = numeric._deal(groups, GROUPS)
-    dealt = np.zeros((len(rows), numeric.LANES))
-    dealt.reshape(-1)[gaps] = np.nan
-    x = np.arange(ROWS, dtype=float)
-    assert_same_bits(*both(kernels.deal, x, place, dealt.reshape(-1)))
     assert_same_bits(*both(kernels.places, groups, np.zeros(GROUPS, np.int64), place.copy()))
-    kernels.deal(x, place, dealt.reshape(-1))
+    dealt = np.full((len(rows), numeric.LANES), -1.0)
+    dealt.reshape(-1)[place] = np.arange(ROWS)
+    assert (dealt.reshape(-1)[gaps] == -1).all()
     for g in range(GROUPS):
         mine = dealt[rows == g].ravel()
-        assert mine[~np.isnan(mine)].tolist() == np.flatnonzero(groups == g).tolist()
+        assert mine[mine >= 0].tolist() == np.flatnonzero(groups == g).tolist()
 
 
 def test_add_gaussian_is_its_python(block):
@@ -244,7 +262,7 @@ def test_the_tally_does_not_depend_on_the_kernels_being_compiled(block, groups, 
         return [tally(list(block.T), groups, w).to_bytes() for w in (None, weights)]
 
     compiled = learn()
-    for each in (kernels.places, kernels.deal, kernels.sum_rows, kernels.count_bins, kernels.sum_weighted):
+    for each in (kernels.places, kernels.tally_columns, kernels.sum_weighted):
         monkeypatch.setattr(each, "compiled", each.plain)
     assert learn() == compiled
 
@@ -280,22 +298,21 @@ def test_kernels_compiled_afresh_and_no_compiler_at_all_learn_the_same_model(tmp
     assert list(tmp_path.rglob("*.nbi")), "nothing was compiled"
 
 
-def test_take_bins_is_its_python_in_the_order_of_the_values(block, groups):
-    counts = np.zeros((GROUPS, numeric.EXPONENTS * kernels.MANTISSAS), np.int32)
-    seen = np.zeros(numeric.EXPONENTS, np.uint8)
-    kernels.count_bins(block, groups, 0.0, counts, seen)
-    found = np.flatnonzero(seen)
-    exponents = np.concatenate([found[found >= kernels.SIGN][::-1], found[found < kernels.SIGN]])
-    keys = np.empty(len(exponents) * kernels.MANTISSAS + 1, np.int32)
-    numbers = np.empty((len(keys), GROUPS), np.int64)
-    compiled, plain = both(kernels.take_bins, counts, exponents, keys, numbers)
-    used = compiled[0]
-    assert used == plain[0] > 0
-    for a, b in zip(compiled[1][2:], plain[1][2:]):
-        np.testing.assert_array_equal(a[:used], b[:used])
-    assert np.all(np.diff(compiled[1][2][:used]) > 0)
-    assert compiled[1][3][:used].sum() == counts.sum()
-    assert not compiled[1][0].any()
+def test_columns_side_by_side_are_columns_alone(groups):
+    whole = np.random.default_rng(5).normal(size=(5, ROWS))
+    rows = Rows(groups, GROUPS)
+    names = {f"x{j}": Column(Binned) for j in range(5)}
+    apart = [whole[j].copy() for j in range(5)]
+    mixed = [whole[0], whole[1], apart[2], whole[4], whole[3]]
+    assert len(numeric._together(list(whole))) == 1
+    assert len(numeric._together(apart)) == 5
+    assert len(numeric._together(mixed)) == 4
+    for columns, order in ((list(whole), range(5)), (mixed, (0, 1, 2, 4, 3))):
+        found = numeric.leaves(columns, rows, {f"x{j}": names[f"x{j}"] for j in order}, histogram=True)
+        alone = numeric.leaves(apart, rows, names, histogram=True)
+        for name, leaf in alone.items():
+            assert found[name].axis == leaf.axis
+            assert found[name].numbers.tobytes() == leaf.numbers.tobytes()
 
 
 @pytest.mark.parametrize("weight", [None, 2.0, 0.5])

@@ -14,34 +14,7 @@ from evenodds.kernel import bits, kernel, product_error
 
 RUN = 512  # values that stay in the nearest cache
 SIGN, MANTISSAS = 2048, 128  # of the first 12 bits, and the number of bins they share
-BELOW_ZERO = np.uint64(SIGN * MANTISSAS)  # the bin of -0.0
-
-
-@kernel
-def sum_rows(x: Any, groups: Any, n: Any, sums: Any) -> None:
-    """Moments of a row-major block: n[g, j] += 1; sums[g, :, j] += (x, its error, x², its error).
-
-    The columns of the block are independent, so the machine adds many at once.
-    """
-    rows, k = x.shape
-    for i in range(rows):
-        g = groups[i]
-        for j in range(k):
-            v = x[i, j]
-            known = v == v
-            n[g, j] += known
-            v = v if known else 0.0
-            square = v * v
-            s = sums[g, 0, j]
-            t = s + v
-            b = t - s
-            sums[g, 0, j] = t
-            sums[g, 1, j] += (s - (t - b)) + (v - b)
-            s = sums[g, 2, j]
-            t = s + square
-            b = t - s
-            sums[g, 2, j] = t
-            sums[g, 3, j] += ((s - (t - b)) + (square - b)) + product_error(v, v, square)
+ZERO, BELOW_ZERO = np.uint64(0), np.uint64(SIGN * MANTISSAS)  # the bins of 0.0 and of -0.0
 
 
 @kernel
@@ -82,51 +55,84 @@ def places(groups: Any, free: Any, place: Any) -> None:
 
 
 @kernel
-def deal(x: Any, place: Any, dealt: Any) -> None:
-    """dealt[place[i]] = x[i]."""
-    for i in range(len(x)):
-        dealt[place[i]] = x[i]
+def tally_columns(
+    x: Any, place: Any, groups: Any, gaps: Any, ends: Any, dealt: Any, origins: Any, counts: Any, n: Any, sums: Any
+) -> Any:
+    """Moments and histograms of columns x (columns, rows), a run of rows at a time; bins of no origins are not counted.
 
+    Run r is the rows ends[0, r] to ends[0, r + 1]. Its values are dealt out, value i to place[i], so that each row of
+    `dealt` has 32 values of one group (from groups[ends[1, r]] on); the places from gaps[ends[2, r]] on stay empty.
+    32 sums run side by side: n[j, g, lane] += 1; sums[j, g, :, lane] += (x, its error, x², its error).
 
-@kernel
-def count_bins(x: Any, groups: Any, origin: float, counts: Any, seen: Any) -> None:
-    """The histogram of x - origin, of a block whose rows each belong to one group: counts[group, bin] += 1.
-
-    A bin is the float's first 19 bits, and seen[its first 12] is set: all but a few of the 4096 runs of 128 bins stay
-    as empty as they were, and no memory is spent on them. What is just below zero is in the bin of zero.
+    A bin of the histogram of x - origin is the float's first 19 bits; all but a few of the 4096 runs of 128 bins stay
+    empty in counts[g, bin], and no memory is spent on them. What is just below zero is in the bin of zero.
+    Returns the keys of the bins that count something, in the order of their values, their counts (bins, groups), and
+    where each column's end; `counts` is 0 as it was.
     """
-    zero, seven, shift = np.uint64(0), np.uint64(7), np.uint64(45)
-    for r in range(x.shape[0]):
-        g = groups[r]
-        for i in range(x.shape[1]):
-            v = x[r, i]
-            if v == v:
-                top = np.uint64(bits((v - origin) + 0.0)) >> shift
-                top = zero if top == BELOW_ZERO else top
-                seen[top >> seven] = 1
-                counts[g, top] += 1
-
-
-@kernel
-def take_bins(counts: Any, exponents: Any, keys: Any, numbers: Any) -> int:
-    """The bins that count something, of these exponents, which are in the order of their values; they are 0 afterwards.
-
-    numbers[k, g] is the count of bin keys[k] in group g; returns how many there are.
-    """
-    used = 0
-    for e in range(len(exponents)):
-        negative = exponents[e] >= SIGN
-        magnitude = (exponents[e] & (SIGN - 1)) * MANTISSAS
-        for i in range(MANTISSAS):
-            m = MANTISSAS - 1 - i if negative else i
-            found, bin_ = 0, exponents[e] * MANTISSAS + m
-            for g in range(len(counts)):
-                numbers[used, g] = counts[g, bin_]
-                found |= counts[g, bin_]
-                counts[g, bin_] = 0
-            keys[used] = -(magnitude + m) if negative else magnitude + m
-            used += found != 0
-    return used
+    seven, shift, lanes = np.uint64(7), np.uint64(45), dealt.shape[1]
+    columns, n_groups, flat = x.shape[0], counts.shape[0], dealt.reshape(dealt.size)
+    seen = np.zeros(2 * SIGN, np.uint8)
+    keys, numbers = np.empty(16 * MANTISSAS, np.int32), np.empty((16 * MANTISSAS, n_groups), np.int64)
+    stops, used = np.zeros(columns, np.int64), 0
+    for j in range(columns):
+        for r in range(ends.shape[1] - 1):
+            for i in range(ends[2, r], ends[2, r + 1]):
+                flat[gaps[i]] = np.nan
+            for i in range(ends[0, r], ends[0, r + 1]):
+                flat[place[i]] = x[j, i]
+            mine = groups[ends[1, r] : ends[1, r + 1]]
+            for i in range(len(mine)):
+                g = mine[i]
+                count, total = n[j, g], sums[j, g]
+                for lane in range(lanes):
+                    v = dealt[i, lane]
+                    known = v == v
+                    count[lane] += known
+                    v = v if known else 0.0
+                    square = v * v
+                    s = total[0, lane]
+                    t = s + v
+                    b = t - s
+                    total[0, lane] = t
+                    total[1, lane] += (s - (t - b)) + (v - b)
+                    s = total[2, lane]
+                    t = s + square
+                    b = t - s
+                    total[2, lane] = t
+                    total[3, lane] += ((s - (t - b)) + (square - b)) + product_error(v, v, square)
+            if len(origins) > 0:
+                origin = origins[j]
+                for i in range(len(mine)):
+                    row = counts[mine[i]]
+                    for lane in range(lanes):
+                        v = dealt[i, lane]
+                        if v == v:
+                            top = np.uint64(bits((v - origin) + 0.0)) >> shift
+                            top = ZERO if top == BELOW_ZERO else top
+                            seen[top >> seven] = 1
+                            row[top] += 1
+        for e in range(2 * SIGN):
+            exponent = 2 * SIGN - 1 - e if e < SIGN else e - SIGN  # in the order of the values
+            if seen[exponent] == 0:
+                continue
+            seen[exponent] = 0
+            if used + MANTISSAS > len(keys):
+                more_keys, more = np.empty(2 * len(keys), np.int32), np.empty((2 * len(keys), n_groups), np.int64)
+                more_keys[:used], more[:used] = keys[:used], numbers[:used]
+                keys, numbers = more_keys, more
+            for i in range(MANTISSAS):
+                m = MANTISSAS - 1 - i if e < SIGN else i
+                found = 0
+                for g in range(n_groups):
+                    here = counts[g, exponent * MANTISSAS + m]
+                    numbers[used, g] = here
+                    found |= here
+                    counts[g, exponent * MANTISSAS + m] = 0
+                magnitude = (exponent & (SIGN - 1)) * MANTISSAS + m
+                keys[used] = -magnitude if e < SIGN else magnitude
+                used += found != 0
+        stops[j] = used
+    return keys[:used], numbers[:used], stops
 
 
 @kernel
@@ -167,7 +173,7 @@ def sum_weighted(
     exponents turn up. `at` holds the row to begin with and the number of pages used. Where the pool is full they are
     kept there and False is returned: come back with a larger one.
     """
-    zero, low, seven, shift = np.uint64(0), np.uint64(127), np.uint64(7), np.uint64(45)
+    low, seven, shift = np.uint64(127), np.uint64(7), np.uint64(45)
     used = at[1]
     for i in range(at[0], len(x)):
         v = x[i]
@@ -177,7 +183,7 @@ def sum_weighted(
         g = groups[i]
         if len(page) > 0:
             top = np.uint64(bits((v - origin) + 0.0)) >> shift
-            top = zero if top == BELOW_ZERO else top
+            top = ZERO if top == BELOW_ZERO else top
             p = page[top >> seven]
             if p < 0:
                 if used == pool.shape[0]:

@@ -11,6 +11,7 @@ leaf "histogram"  counts (bins, groups)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,6 +31,7 @@ FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before th
 LANES = 32  # values of one group that are summed side by side
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
 RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
+_NO_DEAL = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 def leaves(
@@ -66,20 +68,21 @@ def _count(
         return _count_by_groups(columns, rows, origins)
     n, sums = np.zeros((k, g, LANES), np.int64), np.zeros((k, g, 4, LANES))
     run = max(RUN, LANES * g)
-    deals = [(start, *_deal(rows.groups[start : start + run], g)) for start in range(0, len(rows.groups), run)]
-    dealt = np.empty((max((len(groups) for _, _, groups, _ in deals), default=0), LANES))
+    deals = [_deal(rows.groups[start : start + run], g) for start in range(0, len(rows.groups), run)]
+    place, groups, gaps = (
+        (np.concatenate([np.empty(0, np.int32), *some]) for some in zip(*deals)) if deals else _NO_DEAL
+    )
+    ends = np.cumsum([[0, 0, 0], *([len(part) for part in deal] for deal in deals)], axis=0).T.copy()
+    dealt = np.empty((max((len(deal[1]) for deal in deals), default=0), LANES))
+    bins = np.zeros((g, EXPONENTS * MANTISSAS), np.int32)  # of which memory is only spent on those that are used
     histograms: list[Leaf] = []
-    bins = _Bins(g) if origins else None
-    for j, x in enumerate(columns):
-        for start, place, groups, gaps in deals:
-            part = dealt[: len(groups)]
-            part.reshape(-1)[gaps] = np.nan
-            kernels.deal(x[start : start + run], place, part.reshape(-1))
-            kernels.sum_rows(part, groups, n[j], sums[j])
-            if bins is not None:
-                kernels.count_bins(part, groups, origins[j], bins.counts, bins.seen)
-        if bins is not None:
-            histograms.append(bins.take())
+    for some in _together(columns):
+        own = np.array(origins[some], float)
+        arguments = (place, groups, gaps, ends, dealt, own, bins, n[some], sums[some])
+        keys, numbers, stops = kernels.tally_columns(_matrix(columns[some]), *arguments)
+        if len(own):
+            at = [0, *stops.tolist()]
+            histograms += [Leaf(Grid(keys[i:j]), numbers[i:j]) for i, j in itertools.pairwise(at)]
     both = _pairs(sums.transpose(3, 0, 2, 1))  # (2, lanes, columns, moments, groups)
     while both.shape[1] > 1:
         both = dd.add(both[:, ::2], both[:, 1::2])
@@ -129,23 +132,24 @@ def _deal(groups: NDArray[np.integer], n_groups: int) -> tuple[NDArray[np.int32]
     return place, np.repeat(np.arange(n_groups, dtype=np.int32), blocks), gaps
 
 
-class _Bins:
-    """Room for one column's histogram at a time; memory is only spent on the bins that are used."""
+def _together(columns: Sequence[Floats]) -> list[slice]:
+    """Runs of columns that lie one after the other in one array, as those of a file do: one call tallies them all."""
+    runs = [slice(0, 1)]
+    for j in range(1, len(columns)):
+        before, x = columns[j - 1], columns[j]
+        next_ = before.__array_interface__["data"][0] + 8 * len(before)
+        whole = before.flags.c_contiguous and x.flags.c_contiguous and before.base is not None
+        if whole and x.base is before.base and x.__array_interface__["data"][0] == next_:
+            runs[-1] = slice(runs[-1].start, j + 1)
+        else:
+            runs.append(slice(j, j + 1))
+    return runs if columns else []
 
-    def __init__(self, groups: int) -> None:
-        self.counts = np.zeros((groups, EXPONENTS * MANTISSAS), np.int32)
-        self.seen = np.zeros(EXPONENTS, np.uint8)
 
-    def take(self) -> Leaf:
-        """The histogram counted so far; the room is empty again."""
-        exponents = np.flatnonzero(self.seen)
-        first = np.searchsorted(exponents, kernels.SIGN)
-        exponents = np.concatenate([exponents[first:][::-1], exponents[:first]])
-        keys = np.empty(len(exponents) * MANTISSAS + 1, np.int32)
-        numbers = np.empty((len(keys), len(self.counts)), np.int64)
-        used = kernels.take_bins(self.counts, exponents, keys, numbers)
-        self.seen[:] = 0
-        return Leaf(Grid(keys[:used]), numbers[:used])
+def _matrix(columns: Sequence[Floats]) -> Floats:
+    """Columns that lie one after the other as one array (columns, rows)."""
+    first, rows = columns[0], len(columns[0])
+    return np.lib.stride_tricks.as_strided(first, (len(columns), rows), (rows * 8, first.strides[0]), writeable=False)
 
 
 def _weighted(x: Floats, rows: Rows, origin: float, histogram: bool) -> tuple[Numbers, Numbers, Leaf | None]:
