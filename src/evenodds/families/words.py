@@ -27,7 +27,7 @@ from evenodds.tally import Tally
 from evenodds.text import tokenise
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
-from evenodds.text.score import Weights, bucket_keys
+from evenodds.text.score import Weights
 from evenodds.text.words import Words
 from evenodds.texts import Texts
 
@@ -228,27 +228,17 @@ class WordCounts(Family):
 
     def tokens(self, document: str | None) -> list[tuple[str, int, Floats | None]]:
         """The distinct tokens of one document, how often each is there, and its weights; None if it is not known."""
-        found: dict[int, tuple[str, int]] = {}
-        if document is not None:
-            options, raw = self.words.tokens, document.encode("utf-8", "surrogatepass")
-            for text, key in zip(tokenise.texts(document, options), tokenise.keys(raw, options)):
-                at = key
-                if self.weights.buckets is not None and self.words.distinct:  # a bucket counts once
-                    at = int(bucket_keys(np.array([key], np.uint64), self.weights.buckets)[0])
-                before, times = found.get(at, (text, 0))
-                same = text in before.split(" / ")
-                found[at] = (before if same else f"{before} / {text}", times + 1)
-        listed = []
-        for key, (text, times) in found.items():
-            weights = self._weights(key)
-            listed.append((text, 1 if self.words.distinct else times, self.unseen if weights is None else weights))
-        return listed
+        if document is None:
+            return []
+        buckets, distinct = self.weights.buckets, self.words.distinct
+        found = tokenise.listed(document, self.words.tokens, buckets=buckets, distinct=distinct)
+        return [(one.text, one.times, self._weights(one.key)) for one in found]
 
     def _weights(self, key: int) -> Floats | None:
-        keys, buckets = self.weights.keys, self.weights.buckets
-        sought = np.array([key], np.uint64) if buckets is None else bucket_keys(np.array([key], np.uint64), buckets)
-        at = int(np.searchsorted(keys, sought)[0])
-        return self.weights.weights[at] if at < len(keys) and keys[at] == sought[0] else None
+        """The weights of a token, or of its bucket, by key."""
+        keys = self.weights.keys
+        at = int(np.searchsorted(keys, np.uint64(key)))
+        return self.weights.weights[at] if at < len(keys) and keys[at] == key else self.unseen
 
     @classmethod
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:

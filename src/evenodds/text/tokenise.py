@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenodds.text import unicode
 from evenodds.text.keys import LONGEST, MASK, join, key, sealed
@@ -114,6 +114,11 @@ def _fold(options: Tokens) -> _Fold:
     return _Fold(options)
 
 
+def encoded(document: str) -> bytes:
+    """A text in UTF-8; a lone surrogate, which UTF-8 has no bytes for, is then read as what is not UTF-8."""
+    return document.encode("utf-8", "surrogatepass")
+
+
 def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
     """The tokens of a document before stop words are left out and words are stemmed."""
     text = document.decode("utf-8", "replace")
@@ -132,7 +137,7 @@ def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
 def stopped(options: Tokens) -> frozenset[bytes]:
     """The stop words as they look in a document that has been cut."""
     whole = Tokens(1, options.case, options.accents, options.digits, options.punctuation, function=options.function)
-    return frozenset(token for word in options.stop_words for token in cut(word.encode("utf-8", "replace"), whole))
+    return frozenset(token for word in options.stop_words for token in cut(encoded(word), whole))
 
 
 def stemmer(language: str) -> Callable[[str], str]:
@@ -196,11 +201,45 @@ def _sealed(tokens: Iterable[bytes], seed: int) -> list[int]:
 
 def texts(document: str, options: Tokens = WORDS) -> list[str]:
     """The tokens of a document as text, in the order of `keys`."""
-    found = words(document.encode("utf-8", "surrogatepass"), options)
+    found = words(encoded(document), options)
     if options.characters is not None:
         return [run.decode() for run in (_runs(found, *options.characters) if found else [])]
     low, high = options.lengths
     return [b" ".join(found[i : i + n]).decode() for n in range(low, high + 1) for i in range(len(found) - n + 1)]
+
+
+class Listed(NamedTuple):
+    """One of the distinct tokens of a document: its text, how often it counts, and the key of its weights."""
+
+    text: str
+    times: int
+    key: int
+
+
+def bucket_key(key: int, buckets: int | None) -> int:
+    """The key of the bucket that a token falls into; without buckets the token's own."""
+    if buckets is None:
+        return key
+    shift = 65 - buckets.bit_length()
+    return (key >> shift << shift) | 1
+
+
+def listed(
+    document: str, options: Tokens = WORDS, *, buckets: int | None = None, distinct: bool = False
+) -> list[Listed]:
+    """The distinct tokens of a document, in order of first appearance.
+
+    With `distinct` each counts once; so does a bucket then, whichever of its tokens are there.
+
+    >>> listed("Free beer, free lunch")[0]
+    Listed(text='free', times=2, key=442457519294676164)
+    """
+    found: dict[tuple[int, str], tuple[str, int]] = {}
+    for text, token in zip(texts(document, options), keys(encoded(document), options)):
+        at = (bucket_key(token, buckets), "" if distinct else text)
+        before, times = found.get(at, (text, 0))
+        found[at] = (before if text in before.split(" / ") else f"{before} / {text}", times + 1)
+    return [Listed(text, 1 if distinct else times, at) for (at, _), (text, times) in found.items()]
 
 
 def score(
