@@ -202,6 +202,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._keep(self.model_.fade(factor))
 
+    def prune(self, min_count: float) -> Self:
+        """Drop the words that occur less than so often, in all classes together; nothing can be forgotten any more."""
+        check_is_fitted(self)
+        return self._keep(self.model_.prune(min_count))
+
     def _keep(self, model: Model) -> Self:
         self.model_ = model
         self.classes_ = model.classes

@@ -60,6 +60,8 @@ class Model:
         if not isinstance(other, Model):
             return NotImplemented
         self.schema.check(other.schema)
+        if self.pruned or other.pruned:
+            raise DataError("a pruned model cannot forget: its rare words are gone; learn all rows again, then prune")
         rest = whole = self.tally - other.tally
         if len(rest.groups) < len(self.tally.groups):  # with a class, what it has less than nothing of is gone too
             whole = self.tally + -other.tally
@@ -73,6 +75,23 @@ class Model:
         if not 0 <= factor < np.inf:
             raise ValueError(f"fade({factor}): expected a factor of 0 or more")
         return self._with((self.tally * factor).trimmed())
+
+    def prune(self, min_count: float) -> Model:
+        """Without the words that occur less than so often, in all classes together: smaller, and it cannot forget.
+
+        It answers as `Words(min_count=...)` does, which only looks away from rare words; and it may go on learning.
+        """
+        if not self.tally.lists:
+            raise DataError("the model has no words to prune: none of its columns is text")
+        if not 0 <= min_count < np.inf:
+            raise ValueError(f"prune({min_count}): expected a number of occurrences, 0 or more")
+        lists = {name: counts.prune(min_count) for name, counts in self.tally.lists.items()}
+        return self._with(Tally(self.tally.layout, self.tally.counts, self.tally.sums, lists))
+
+    @property
+    def pruned(self) -> bool:
+        """Whether rare words were dropped, so that nothing can be forgotten any more."""
+        return any(counts.pruned for counts in self.tally.lists.values())
 
     def __eq__(self, other: object) -> bool:
         return (
