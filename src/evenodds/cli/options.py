@@ -28,6 +28,7 @@ ROLES = {
     "category": "Categorical",
 }
 LEFT_OUT = ("ignore", "id")
+OF_TEXT = ("ngrams", "events", "neighbours")  # options that are settings of Words
 EVERY_ROLE = [*ROLES, "text", "date", *LEFT_OUT]
 
 
@@ -65,6 +66,7 @@ class Modelling:
     texts: tuple[str, ...]
     ngrams: int | None
     events: Events | None
+    neighbours: int | None
     weight: str | None
     smoothing: str | None
     prior: Literal["pooled", "flat"] | None
@@ -93,7 +95,11 @@ class Modelling:
         """The columns that the options give: age=number, day=date:weekday+hour, name=ignore; None if they give none."""
         from evenodds.text.words import Words
 
-        words = Words(events=self.events or "counts", ngrams=self.ngrams or 1)
+        given: dict[str, Any] = {name: getattr(self, name) for name in OF_TEXT}
+        try:
+            words = Words(**{name: value for name, value in given.items() if value is not None})
+        except ValueError as error:
+            raise WrongUsageError(str(error)) from None
         found: dict[str, Any] = dict.fromkeys(self.texts, words)
         for text in self.roles:
             name, equals, role = text.rpartition("=")
@@ -101,7 +107,8 @@ class Modelling:
                 raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
             found[name] = words if role.strip() == "text" else _column(role.strip())
         if words != Words() and words not in found.values():
-            raise WrongUsageError("--ngrams and --events are of text: name its column with --text")
+            named = ", ".join(f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None)
+            raise WrongUsageError(f"of text alone: {named}; name a column of text with --text")
         return found or None
 
 
@@ -176,6 +183,12 @@ modelling = _gathered(
     click.option("--text", "texts", multiple=True, metavar="COLUMN", help="A column of text. Repeatable."),
     click.option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Of text: runs of up to N words."),
     click.option("--events", type=click.Choice(EVENTS), help="Of text: what is said of a word."),
+    click.option(
+        "--neighbours",
+        type=click.IntRange(1, 2),
+        metavar="EDITS",
+        help="Of text: read a word never seen as the known one up to so many edits away.",
+    ),
     weighted,
     click.option("--smoothing", metavar="ROWS", help="Pseudo-rows of the prior, or auto (the default)."),
     click.option("--prior", type=click.Choice(["pooled", "flat"]), help="What the pseudo-rows look like."),

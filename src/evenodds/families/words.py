@@ -24,9 +24,10 @@ from evenodds.families.leaves import Floats, Rows, check_weights
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column
 from evenodds.tally import Tally
-from evenodds.text import tokenise
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
+from evenodds.text.listed import Listed, listed
+from evenodds.text.neighbours import Nearest
 from evenodds.text.score import Weights
 from evenodds.text.words import Words
 from evenodds.texts import Texts
@@ -78,6 +79,7 @@ class WordCounts(Family):
     constant: Floats
     words: Words = field(metadata={"batched": False})
     unseen: Floats | None = None  # the weight of a token that no class has seen, where it has one
+    nearest: Nearest | None = None  # which known word an unknown one is read as
     name = "words"
     cells = "texts"
 
@@ -160,7 +162,8 @@ class WordCounts(Family):
                     mass = Dirichlet(mass).mode
                 weights = np.log(mass) - np.log(mass.sum(axis=0))
         _check_certain(weights, known, cls.counts(tally), words)
-        return cls(Weights(known.keys, weights, cls.counts(tally).buckets), constant, words)
+        nearest = _nearest(cls.counts(tally), known, words) if words.neighbours else None
+        return cls(Weights(known.keys, weights, cls.counts(tally).buckets), constant, words, nearest=nearest)
 
     @classmethod
     def unseen_weight(cls, tally: Tally, prior: Pseudo, column: Column) -> Floats | None:
@@ -218,7 +221,7 @@ class WordCounts(Family):
 
     def add_log_prob(self, x: Any, total: Floats) -> None:
         """The same, added to a total (classes, texts); a null adds nothing."""
-        scores = self.weights.score(x, self.words.tokens, distinct=self.words.distinct)
+        scores = self.weights.score(x, self.words.tokens, distinct=self.words.distinct, read_as=self.nearest)
         known = x.known
         total += scores.sums.T
         if self.unseen is not None:
@@ -228,13 +231,14 @@ class WordCounts(Family):
 
     def tokens(self, document: str | None) -> list[tuple[str, int, Floats | None]]:
         """The distinct tokens of one document, how often each is there, and its weights; None if it is not known."""
-        if document is None:
-            return []
-        buckets, distinct = self.weights.buckets, self.words.distinct
-        found = tokenise.listed(document, self.words.tokens, buckets=buckets, distinct=distinct)
-        return [(one.text, one.times, self._weights(one.key)) for one in found]
+        return [] if document is None else [(one.text, one.times, self.of(one.key)) for one in self.listed(document)]
 
-    def _weights(self, key: int) -> Floats | None:
+    def listed(self, document: str) -> list[Listed]:
+        """The distinct tokens of one document, as they are weighed."""
+        how = {"buckets": self.weights.buckets, "distinct": self.words.distinct, "read_as": self.nearest}
+        return listed(document, self.words.tokens, **how)  # type: ignore[arg-type]
+
+    def of(self, key: int) -> Floats | None:
         """The weights of a token, or of its bucket, by key."""
         keys = self.weights.keys
         at = int(np.searchsorted(keys, np.uint64(key)))
@@ -263,6 +267,14 @@ def _sides(known: Shares) -> tuple[Floats, Floats]:
     there = _filled(known.counts + known.prior, known)
     absent = _filled((known.totals - known.counts) + (known.weight - known.prior), known)
     return there, np.maximum(absent, 0.0)  # weights that are no whole numbers do not cancel to the last digit
+
+
+def _nearest(counts: Counts, known: Shares, words: Words) -> Nearest:
+    """What unknown words are read as: any word that is used, be it only in n-grams."""
+    lexicon = counts.lexicon
+    if words.tokens.lengths[0] == 1:  # then a word that is used is a token of its own
+        lexicon = lexicon.take(np.flatnonzero(np.isin(lexicon.keys, known.keys)))
+    return Nearest(lexicon, words.neighbours)
 
 
 def _check_certain(weights: Floats, known: Shares, counts: Counts, words: Words) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from evenodds import file
 from evenodds.text import tokenise
+from evenodds.text.listed import bucket_key, listed
 from evenodds.text.tokenise import Tokens
 
 PREFIX = "quick."
@@ -55,11 +56,12 @@ class Quick:
         return [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
 
     def _keys(self, message: str) -> list[int]:
-        return [tokenise.bucket_key(key, self.buckets) for key in tokenise.keys(tokenise.encoded(message), self.tokens)]
+        found = tokenise.keys(tokenise.encoded(message), self.tokens)
+        return [bucket_key(key, self.buckets) for key in found]
 
     def listed(self, message: str) -> list[tuple[str, int, list[float] | None]]:
         """The distinct tokens of a message, how often each is there, and its weights; None if it is not known."""
-        found = tokenise.listed(message, self.tokens, buckets=self.buckets, distinct=self.distinct)
+        found = listed(message, self.tokens, buckets=self.buckets, distinct=self.distinct)
         return [(one.text, one.times, self.weights_of(one.key)) for one in found]
 
     def proba(self, message: str) -> list[float]:

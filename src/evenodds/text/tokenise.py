@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from evenodds.text import unicode
 from evenodds.text.keys import LONGEST, MASK, join, key, sealed
@@ -180,7 +180,11 @@ def _runs(found: Sequence[bytes], shortest: int, longest: int) -> list[bytes]:
 
 def keys(document: bytes, options: Tokens = WORDS) -> list[int]:
     """The keys of a document's tokens: of the words in order, then of the pairs, then of the triples."""
-    found = words(document, options)
+    return keys_of(words(document, options), options)
+
+
+def keys_of(found: Sequence[bytes], options: Tokens) -> list[int]:
+    """The keys of the tokens that these words of a document make."""
     if options.characters is not None:
         return _sealed(_runs(found, *options.characters) if found else [], options.seed)
     shortest, longest = options.lengths
@@ -201,45 +205,15 @@ def _sealed(tokens: Iterable[bytes], seed: int) -> list[int]:
 
 def texts(document: str, options: Tokens = WORDS) -> list[str]:
     """The tokens of a document as text, in the order of `keys`."""
-    found = words(encoded(document), options)
+    return texts_of(words(encoded(document), options), options)
+
+
+def texts_of(found: Sequence[bytes], options: Tokens) -> list[str]:
+    """The tokens that these words of a document make, as text, in the order of `keys_of`."""
     if options.characters is not None:
         return [run.decode() for run in (_runs(found, *options.characters) if found else [])]
     low, high = options.lengths
     return [b" ".join(found[i : i + n]).decode() for n in range(low, high + 1) for i in range(len(found) - n + 1)]
-
-
-class Listed(NamedTuple):
-    """One of the distinct tokens of a document: its text, how often it counts, and the key of its weights."""
-
-    text: str
-    times: int
-    key: int
-
-
-def bucket_key(key: int, buckets: int | None) -> int:
-    """The key of the bucket that a token falls into; without buckets the token's own."""
-    if buckets is None:
-        return key
-    shift = 65 - buckets.bit_length()
-    return (key >> shift << shift) | 1
-
-
-def listed(
-    document: str, options: Tokens = WORDS, *, buckets: int | None = None, distinct: bool = False
-) -> list[Listed]:
-    """The distinct tokens of a document, in order of first appearance.
-
-    With `distinct` each counts once; so does a bucket then, whichever of its tokens are there.
-
-    >>> listed("Free beer, free lunch")[0]
-    Listed(text='free', times=2, key=442457519294676164)
-    """
-    found: dict[tuple[int, str], tuple[str, int]] = {}
-    for text, token in zip(texts(document, options), keys(encoded(document), options)):
-        at = (bucket_key(token, buckets), "" if distinct else text)
-        before, times = found.get(at, (text, 0))
-        found[at] = (before if text in before.split(" / ") else f"{before} / {text}", times + 1)
-    return [Listed(text, 1 if distinct else times, at) for (at, _), (text, times) in found.items()]
 
 
 def score(

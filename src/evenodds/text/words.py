@@ -30,6 +30,7 @@ class Words:
     min_count    words counted less often, in all classes together, are not used
     smoothing    pseudo-counts, or "auto"; None: the model's
     prior        "flat": `smoothing` pseudo-counts for every word; "pooled": so many tokens of all classes together
+    neighbours   1 or 2: a word never seen is read as the known one most like it, if that is so many edits away
     function     a callable from text to tokens, instead of what follows
     min_length, case, accents, digits, punctuation, characters, stop_words, stem   what a word is: see `text.Tokens`
     """
@@ -40,6 +41,7 @@ class Words:
     min_count: float = 1
     smoothing: float | Literal["auto"] | None = None
     prior: Literal["flat", "pooled"] = "flat"
+    neighbours: Literal[0, 1, 2] = 0
     function: Callable[[str], Iterable[str]] | None = None
     min_length: int = 2
     case: bool = False
@@ -73,6 +75,7 @@ class Words:
                 self.characters is None or (_is_pair(self.characters) and max(self.characters) <= LONGEST),
                 f"(shortest, longest) up to {LONGEST}, or None",
             ),
+            ("neighbours", _is_whole(self.neighbours) and 0 <= self.neighbours <= 2, "0, 1 or 2 edits"),
             ("min_length", _is_whole(self.min_length) and self.min_length <= LONGEST, f"a number from 1 to {LONGEST}"),
             ("stop_words", _are_texts(self.stop_words), "a set of words"),
             ("stem", self.stem is None or isinstance(self.stem, str), "a language, as 'english', or None"),
@@ -81,6 +84,10 @@ class Words:
         ):
             if not right:
                 raise ValueError(f"Words: {name}={getattr(self, name)!r}: expected {expected}")
+        if self.neighbours and self.buckets is not None:
+            raise ValueError("Words: neighbours and buckets are both given: buckets keep no words to be alike")
+        if self.neighbours and self.characters is not None:
+            raise ValueError("Words: neighbours and characters are both given: words alike share their characters")
         try:
             self.tokens  # noqa: B018  refuses what is no way to cut words
         except ValueError as error:
