@@ -26,7 +26,7 @@ from evenodds.text import unicode
 from evenodds.text.keys import LONGEST, MASK, join, key, sealed
 
 _STEMMERS = threading.local()
-_MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
+MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Fold(dict[int, str]):
     def _one(self, part: tuple[int, int]) -> str:
         point, kind = part
         if kind == unicode.MARK and self.options.punctuation:
-            return f" {_MARKED}{chr(point)} "
+            return f" {MARKED}{chr(point)} "
         return chr(point) if kind in (unicode.LETTER, unicode.DIGIT) else " "
 
 
@@ -110,7 +110,8 @@ def folded(point: int, options: Tokens) -> list[tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _fold(options: Tokens) -> _Fold:
+def fold_of(options: Tokens) -> _Fold:
+    """What becomes of each code point under these options, for `str.translate`."""
     return _Fold(options)
 
 
@@ -125,10 +126,10 @@ def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
     if options.function is not None:
         return [token.encode("utf-8", "replace") for token in options.function(text)]
     few, found = options.min_length, []
-    for token in text.translate(_fold(options)).split(" "):
-        if len(token) >= few and token[0] != _MARKED:
+    for token in text.translate(fold_of(options)).split(" "):
+        if len(token) >= few and token[0] != MARKED:
             found.append(token.encode())
-        elif token and token[0] == _MARKED:
+        elif token and token[0] == MARKED:
             found.append(token[1:].encode())
     return found
 
