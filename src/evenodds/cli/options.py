@@ -193,6 +193,6 @@ modelling = _gathered(
     click.option("--smoothing", metavar="ROWS", help="Pseudo-rows of the prior, or auto (the default)."),
     click.option("--prior", type=click.Choice(["pooled", "flat"]), help="What the pseudo-rows look like."),
     click.option("--estimate", type=click.Choice(["predictive", "mean", "map", "mle"]), help="Of each column."),
-    click.option("--class-prior", metavar="PRIOR", help="estimated (the default), uniform, or ham=.8,spam=.2."),
+    click.option("--class-prior", metavar="PRIOR", help="auto (the default), estimated, uniform, or ham=.8,spam=.2."),
     click.option("--unseen", type=click.Choice(["ignore", "prior"]), help="What a value never seen says."),
 )

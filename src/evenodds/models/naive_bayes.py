@@ -213,6 +213,9 @@ class Model:
             raise DataError("the model has seen no rows yet")
         counts = self._weighted[CLASSES][0].astype(float)
         prior = self.settings.class_prior
+        if isinstance(prior, str) and prior == "auto":
+            # what the other classes' words say is no likelihood, and outweighs or is outweighed by a prior at random
+            prior = "uniform" if self._complement else "estimated"
         if isinstance(prior, str) and prior == "estimated":
             shares = counts / counts.sum()
         elif isinstance(prior, str) and prior == "uniform":
@@ -223,6 +226,12 @@ class Model:
             shares = self._given_prior(prior)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(shares))
+
+    @property
+    def _complement(self) -> bool:
+        """Whether a column of text is told by the words of the other classes."""
+        words = (column.words for column in self.schema.features.values())
+        return any(one is not None and one.events == "complement" for one in words)
 
     def _smoothed(self, prior: Dirichlet, counts: Floats) -> Floats:
         labels, place = Labels.coded([canonical(label) for label in self.classes])
