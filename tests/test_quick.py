@@ -29,6 +29,7 @@ WORDS = [
     eo.Words(buckets=256),
     eo.Words(buckets=256, events="bernoulli", ngrams=2),
     eo.Words(characters=(2, 4), case=True),
+    eo.Words(buckets=1 << 12, key="a secret", ngrams=2),
 ]
 
 

@@ -28,7 +28,8 @@ ROLES = {
     "category": "Categorical",
 }
 LEFT_OUT = ("ignore", "id")
-OF_TEXT = ("ngrams", "events", "neighbours")  # options that are settings of Words
+OF_TEXT = ("ngrams", "events", "buckets", "neighbours")  # options that are settings of Words
+OPTION = {"key": "key-file"}  # whose names are not those of the settings
 EVERY_ROLE = [*ROLES, "text", "date", *LEFT_OUT]
 
 
@@ -66,6 +67,8 @@ class Modelling:
     texts: tuple[str, ...]
     ngrams: int | None
     events: Events | None
+    buckets: int | None
+    key_file: str | None
     neighbours: int | None
     weight: str | None
     smoothing: str | None
@@ -96,6 +99,8 @@ class Modelling:
         from evenodds.text.words import Words
 
         given: dict[str, Any] = {name: getattr(self, name) for name in OF_TEXT}
+        if self.key_file is not None:
+            given["key"] = _secret(self.key_file)
         try:
             words = Words(**{name: value for name, value in given.items() if value is not None})
         except ValueError as error:
@@ -107,7 +112,7 @@ class Modelling:
                 raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
             found[name] = words if role.strip() == "text" else _column(role.strip())
         if words != Words() and words not in found.values():
-            named = ", ".join(f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None)
+            named = ", ".join(f"--{OPTION.get(name, name)}" for name, value in given.items() if value is not None)
             raise WrongUsageError(f"of text alone: {named}; name a column of text with --text")
         return found or None
 
@@ -132,6 +137,15 @@ def _column(text: str) -> Any:
     near = difflib.get_close_matches(role, EVERY_ROLE, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(EVERY_ROLE)}"
     raise WrongUsageError(f"--role: no role {role!r}; {hint}")
+
+
+def _secret(path: str) -> bytes:
+    """What is in a file, without the end of its last line: a secret on the command line could be seen by others."""
+    with open(path, "rb") as file:
+        secret = file.read().rstrip(b"\r\n")
+    if not secret:
+        raise WrongUsageError(f"--key-file: {path} is empty")
+    return secret
 
 
 def _number(option: str, text: str) -> float:
@@ -183,6 +197,12 @@ modelling = _gathered(
     click.option("--text", "texts", multiple=True, metavar="COLUMN", help="A column of text. Repeatable."),
     click.option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Of text: runs of up to N words."),
     click.option("--events", type=click.Choice(EVENTS), help="Of text: what is said of a word."),
+    click.option(
+        "--buckets", type=int, metavar="N", help="Of text: hash words into N buckets (a power of two), to keep none."
+    ),
+    click.option(
+        "--key-file", type=click.Path(dir_okay=False), metavar="FILE", help="Of buckets: a secret they depend on."
+    ),
     click.option(
         "--neighbours",
         type=click.IntRange(1, 2),

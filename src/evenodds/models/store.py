@@ -294,6 +294,7 @@ WORDS: dict[str, Callable[[Any], Any]] = {
     "events": _text,
     "ngrams": lambda value: tuple(_whole(n) for n in value) if isinstance(value, list) else _whole(value),
     "buckets": _whole,
+    "key": _whole,
     "min_count": _number,
     "smoothing": _number_or_word,
     "prior": _text,
