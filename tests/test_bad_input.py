@@ -346,7 +346,7 @@ def test_weights_that_are_a_table():
         ({"smoothing": "much"}, "smoothing='much'"),
         ({"smoothing": float("nan")}, "smoothing=nan"),
         ({"smoothing": True}, "smoothing=True"),
-        ({"class_prior": "fair"}, "class_prior='fair': expected 'estimated', 'uniform'"),
+        ({"class_prior": "fair"}, "class_prior='fair': expected 'auto', 'estimated', 'uniform'"),
         ({"class_weight": "fair"}, "class_weight='fair': expected 'balanced', or a factor by class"),
         ({"class_weight": {"a": -1.0}}, "class_weight"),
     ],

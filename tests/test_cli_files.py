@@ -81,7 +81,7 @@ def test_fit_takes_roles_and_settings(people, tmp_path):
         (["--role", "age=date:minute"], "expected some of year, month, day"),
         (["--smoothing", "much"], "'much' is not a number"),
         (["--smoothing", "-1"], "expected a number of pseudo-rows"),
-        (["--class-prior", "even"], "expected 'estimated', 'uniform'"),
+        (["--class-prior", "even"], "expected 'auto', 'estimated', 'uniform'"),
         (["--separator", "ab"], "expected one character"),
         (["--encoding", "klingon"], "there is no encoding 'klingon'"),
     ],

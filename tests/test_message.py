@@ -20,6 +20,7 @@ HOWS = {
     "characters": eo.Words(characters=(2, 3)),
     "stop words": eo.Words(stop_words={"the", "a"}, min_length=1, punctuation=True),
     "stems": eo.Words(stem="english"),
+    "neighbours": eo.Words(neighbours=1),
 }
 MODELS = {
     (name, unseen): eo.NaiveBayes(columns=how, unseen=unseen).fit(messages()["text"].to_pylist(), messages()["label"])

@@ -202,6 +202,7 @@ def priors(**settings):
 @pytest.mark.parametrize(
     ("prior", "expected"),
     [
+        ("auto", [0.2, 0.8]),
         ("estimated", [0.2, 0.8]),
         ("uniform", [0.5, 0.5]),
         ({"y": 0.3, "x": 0.7}, [0.7, 0.3]),

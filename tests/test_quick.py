@@ -11,8 +11,10 @@ from click.testing import CliRunner
 import evenodds as eo
 from evenodds import __main__, file
 from evenodds.cli import main
+from evenodds.data.memory import Table
 from evenodds.data.messages import messages
 from evenodds.text import quick
+from evenodds.texts import Texts
 
 EVENODDS = str(Path(sys.executable).parent / "evenodds")
 TEXTS = messages()["text"].to_pylist()
@@ -27,6 +29,7 @@ WORDS = [
     eo.Words(buckets=256),
     eo.Words(buckets=256, events="bernoulli", ngrams=2),
     eo.Words(characters=(2, 4), case=True),
+    eo.Words(buckets=1 << 12, key="a secret", ngrams=2),
 ]
 
 
@@ -41,18 +44,34 @@ def saved(request, tmp_path_factory):
 def test_the_same_numbers(saved):
     nb, path = saved
     model = quick.load(path)
-    some = TEXTS[::25] + STRANGE[:3] + STRANGE[5:]
-    joint = nb.predict_joint_log_proba([{"text": text} for text in some])
-    assert [model.log_joint(text) for text in some] == joint.tolist()
-    np.testing.assert_allclose([model.proba(text) for text in some], nb.predict_proba([{"text": t} for t in some]))
+    some = TEXTS[::25] + STRANGE
+    rows = Table({"text": Texts.of(some)}, len(some))
+    assert [model.log_joint(text) for text in some] == nb.predict_joint_log_proba(rows).tolist()
+    np.testing.assert_allclose([model.proba(text) for text in some], nb.predict_proba(rows))
 
 
 def test_the_same_words_on_the_command_line(saved, capsys):
     _, path = saved
-    for text in [*TEXTS[::60], "zzzz qqqq", "free FREE free", "Naïve ÉTÉ 12 été"]:
+    for text in [*TEXTS[::60], *STRANGE[1:], "free \udcff\udcfe! prize"]:
         assert __main__.explain(str(path), text) == 0
         slow = CliRunner().invoke(main, ["explain", str(path), text], catch_exceptions=False)
         assert capsys.readouterr().out == slow.stdout
+
+
+def test_a_document_of_strange_bytes_has_the_words_of_its_score(saved):
+    nb, _ = saved
+    words = nb.model_.distributions["text"]
+    for text in STRANGE:
+        total = words.constant + sum(times * weights for _, times, weights in words.tokens(text) if weights is not None)
+        np.testing.assert_allclose(words.log_prob(Texts.of([text]))[0], total, rtol=1e-12)
+
+
+def test_bytes_that_are_no_text_are_explained_on_the_command_line(saved):
+    _, path = saved
+    for more in ([], ["--of", "spam", "--against", "ham"]):
+        argument = b"free \xff\xfe! prize \xed\xa0\x80"
+        done = subprocess.run([EVENODDS, "explain", path, argument, *more], capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_nothing_heavy_is_imported(saved):

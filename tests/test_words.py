@@ -107,7 +107,8 @@ def test_a_word_never_seen_carries_no_evidence(events):
     nb = fit(CITIES, CHINA, events)
     assert nb.predict_proba(["Chinese syzygy"]).tolist() == nb.predict_proba(["Chinese"]).tolist()
     if events != "bernoulli":  # there the absence of all known words is evidence
-        assert nb.predict_proba(["syzygy"])[0] == pytest.approx([1 / 4, 3 / 4])
+        shares = [1 / 2, 1 / 2] if events == "complement" else [1 / 4, 3 / 4]
+        assert nb.predict_proba(["syzygy"])[0] == pytest.approx(shares)
 
 
 def test_a_prince_in_the_mail():
@@ -201,7 +202,7 @@ def oracle(model, texts, y, new, binary, ngrams=1, **how):
         ("counts", MultinomialNB, False, {}),
         ("present", MultinomialNB, True, {}),
         ("bernoulli", BernoulliNB, True, {}),
-        ("complement", ComplementNB, False, {"class_prior": "uniform"}),
+        ("complement", ComplementNB, False, {}),
     ],
     ids=EVENTS,
 )
@@ -251,9 +252,23 @@ def test_fractional_weights_are_scikit_learns(events):
     expected = model.fit(vectors.fit_transform(texts), y, sample_weight=weights).predict_log_proba(
         vectors.transform(texts)
     )
-    how = {"class_prior": "uniform"} if events == "complement" else {}
-    nb = eo.NaiveBayes(columns=eo.Words(events, smoothing=1.0), **how).fit(texts, y, sample_weight=weights)
+    nb = eo.NaiveBayes(columns=eo.Words(events, smoothing=1.0)).fit(texts, y, sample_weight=weights)
     np.testing.assert_allclose(nb.predict_log_proba(texts), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("columns", [{}, {"colour": eo.Categorical}], ids=str)
+def test_where_the_others_words_tell_a_class_its_share_does_not(columns, tmp_path):
+    X, y = rows_of(["aa bb", "aa", "bb", "aa cc"], colour=list("rrgg")), ["x", "x", "x", "y"]
+    for events in EVENTS:
+        nb = eo.NaiveBayes({"text": eo.Words(events), **columns}).fit(X[["text", *columns]], y)
+        expected = [0.5, 0.5] if events == "complement" else [0.75, 0.25]
+        np.testing.assert_allclose(
+            nb.predict_proba(X[["text", *columns]].assign(text=None, **dict.fromkeys(columns)))[0], expected
+        )
+        said = nb.model_.set(class_prior="estimated")
+        np.testing.assert_allclose(np.exp(said.log_prior), [0.75, 0.25])
+        said.save(tmp_path / "said.eo")
+        assert eo.Model.load(tmp_path / "said.eo").settings.class_prior == "estimated"
 
 
 # Estimates and priors
@@ -337,12 +352,13 @@ def test_null_is_missing_and_empty_is_a_text_without_words(events):
     assert dict(zip(nb.model_.tally.groups.texts(), counts.documents.tolist())) == {"x": 2, "y": 2}
     assert nb.class_count_.tolist() == [3, 2]
     missing, empty = nb.predict_proba(rows_of([None, ""]))
-    assert missing == pytest.approx([3 / 5, 2 / 5])
+    prior = [1 / 2, 1 / 2] if events == "complement" else [3 / 5, 2 / 5]
+    assert missing == pytest.approx(prior)
     if events == "bernoulli":  # p = 2/4, 3/4, 1/4 of x and 1/4, 2/4, 2/4 of y
         x, y = 3 / 5 * (1 / 2 * 1 / 4 * 3 / 4), 2 / 5 * (3 / 4 * 1 / 2 * 1 / 2)
         assert empty == pytest.approx([x / (x + y), y / (x + y)])
     else:
-        assert empty == pytest.approx([3 / 5, 2 / 5])
+        assert empty == pytest.approx(prior)
 
 
 def mixed(n=90, seed=0):
@@ -496,7 +512,8 @@ def test_automatic_smoothing_is_as_good_as_a_grid(events, words, seed):
     grid = [0.01, 0.1, 0.3, 1, 3, 10] if not words else [1, 10, 30, 100, 300, 1000]
     best = max(fit(texts[train], y[train], events, s, words).score(texts[test], y[test]) for s in grid)
     auto = fit(texts[train], y[train], events, "auto", words)
-    assert auto.score(texts[test], y[test]) >= best - 0.01
+    error = math.sqrt(best * (1 - best) / len(texts[test]))
+    assert auto.score(texts[test], y[test]) >= best - max(0.01, 2 * error)  # the best of six is best by luck too
 
 
 @pytest.mark.parametrize("prior", ["flat", "pooled"])

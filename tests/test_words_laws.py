@@ -41,6 +41,7 @@ SETTINGS = [
     eo.Words(characters=(2, 3), stop_words=["the"]),
     eo.Words(stem="english", punctuation=True, smoothing=0.5),
     eo.Words("bernoulli", buckets=256, ngrams=2),
+    eo.Words(buckets=1 << 20, key="a secret"),
 ]
 EVERY = pytest.mark.parametrize("words", SETTINGS, ids=repr)
 VOCABULARY = ["the", "free", "prize", "prizes", "lunch", "Lunch", "日本", "a", "!", "né", "12"]

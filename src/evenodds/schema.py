@@ -120,6 +120,11 @@ class Schema:
             mine, theirs = self.columns.get(name), other.columns.get(name)
             if mine is None or theirs is None:
                 raise ValueError(f"column {name!r} is in one model only: fit both with the same schema=")
+            if _differ_in_key(mine, theirs):
+                raise ValueError(
+                    f"column {name!r} was hashed with different keys, so that a bucket is not the same words in both: "
+                    "fit both with one Words(key=...)"
+                )
             if mine != theirs:
                 raise ValueError(f"column {name!r} is modelled differently: {mine} and {theirs}; fit with one schema=")
 
@@ -127,6 +132,13 @@ class Schema:
         """The target's values whose canonical texts these are."""
         read: dict[str, Any] = {"text": str, "int": int, "float": float, "bool": "true".__eq__}
         return [read[self.target_kind](text) for text in texts]
+
+
+def _differ_in_key(one: Column, other: Column) -> bool:
+    """Whether all that differs between two columns of text is the secret that their buckets depend on."""
+    if one == other or one.words is None or other.words is None:
+        return False
+    return one == dataclasses.replace(other, words=dataclasses.replace(other.words, key=one.words.key))
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

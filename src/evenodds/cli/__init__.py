@@ -19,6 +19,7 @@ COMMANDS = {
     "add": ("evenodds.cli.sums:add", "Add models: the model of all their rows."),
     "learn": ("evenodds.cli.sums:learn", "Teach a model more rows."),
     "forget": ("evenodds.cli.sums:forget", "Make a model forget rows, as if never learnt."),
+    "prune": ("evenodds.cli.sums:prune", "Drop a model's rare words; it can no longer forget."),
     "coin": ("evenodds.cli.coin:coin", "What heads and tails say of a coin."),
     "bayes": ("evenodds.cli.bayes:bayes", "Bayes' rule: from a prior and evidence to a posterior."),
     "completion": ("evenodds.cli.completion:completion", "Print a script that completes commands in your shell."),

@@ -106,7 +106,8 @@ def summary(model: Model, path: str | None = None) -> str:
     counted = classes(model)
     shown = ", ".join(f"{name} {n:,.0f}" for name, n in list(counted.items())[:8]) + (", …" if len(counted) > 8 else "")
     where = "" if path is None else f" → {path} ({_size(os.stat(path).st_size)})"
-    return f"{model.rows:,.0f} rows of {len(counted)} classes of {model.schema.target!r} ({shown}){where}"
+    pruned = ", pruned" if model.pruned else ""
+    return f"{model.rows:,.0f} rows of {len(counted)} classes of {model.schema.target!r} ({shown}{pruned}){where}"
 
 
 def _size(n: float) -> str:

@@ -13,6 +13,7 @@ from evenodds.cli.output import WrongUsageError, print_json
 if TYPE_CHECKING:
     from evenodds.data.files import Files
     from evenodds.data.memory import Table
+    from evenodds.models.explanation import Explanation
     from evenodds.models.naive_bayes import Model
 
 FIRST = 3  # rows of a file that are explained if none is asked for
@@ -24,6 +25,7 @@ FIRST = 3  # rows of a file that are explained if none is asked for
 @click.option("--row", "numbers", type=click.IntRange(min=1), multiple=True, help="Which row of DATA; repeatable.")
 @click.option("--of", "of", metavar="CLASS", help="The class to explain; the most probable if not given.")
 @click.option("--against", metavar="CLASS", help="The class it is held against; the runner-up if not given.")
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page instead; - is stdout.")
 @options.reading
 @options.as_json
 def explain(
@@ -32,6 +34,7 @@ def explain(
     numbers: tuple[int, ...],
     of: str | None,
     against: str | None,
+    html: str | None,
     reading: options.Input,
     as_json: bool,
 ) -> None:
@@ -42,8 +45,12 @@ def explain(
       evenodds explain titanic.eo people.csv --row 17 --row 42
       head -2 people.csv | evenodds explain titanic.eo -
       evenodds explain spam.eo "you have won a free prize"
+      evenodds explain spam.eo "you have won a free prize" --html why.html
     """
     from evenodds.models.explain import explain as terms
+
+    if as_json and html:
+        raise WrongUsageError("--json or --html, not both")
 
     learnt = data.load_to_predict(model)
     cells = [text for text in row if _is_cell(text, learnt)]
@@ -59,8 +66,25 @@ def explain(
     found = [one for table in rows for one in terms(learnt, table, of, against)]
     if as_json:
         print_json([one.to_dict() for one in found])
+    elif html is not None:
+        _write_page(found, model, html, reading.quiet)
     else:
         click.echo("\n\n".join(one.coloured() for one in found))
+
+
+def _write_page(found: list[Explanation], model: str, path: str, quiet: bool) -> None:
+    """The explanations as one page, in a file that is replaced whole or not at all."""
+    from evenodds.models.explanation_html import page
+    from evenodds.replacing import replacing
+
+    whole = page(found, f"evenodds explain {os.path.basename(model)}")
+    if path == "-":
+        click.echo(whole, nl=False)
+        return
+    with replacing(path) as file:
+        file.write(whole.encode("utf-8", "replace"))
+    if not quiet:
+        click.echo(f"{len(found)} explanation{'s' if len(found) != 1 else ''} → {path}", err=True)
 
 
 def _has_text(model: Model) -> bool:

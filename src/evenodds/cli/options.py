@@ -28,6 +28,8 @@ ROLES = {
     "category": "Categorical",
 }
 LEFT_OUT = ("ignore", "id")
+OF_TEXT = ("ngrams", "events", "buckets", "neighbours")  # options that are settings of Words
+OPTION = {"key": "key-file"}  # whose names are not those of the settings
 EVERY_ROLE = [*ROLES, "text", "date", *LEFT_OUT]
 
 
@@ -65,6 +67,9 @@ class Modelling:
     texts: tuple[str, ...]
     ngrams: int | None
     events: Events | None
+    buckets: int | None
+    key_file: str | None
+    neighbours: int | None
     weight: str | None
     smoothing: str | None
     prior: Literal["pooled", "flat"] | None
@@ -93,7 +98,13 @@ class Modelling:
         """The columns that the options give: age=number, day=date:weekday+hour, name=ignore; None if they give none."""
         from evenodds.text.words import Words
 
-        words = Words(events=self.events or "counts", ngrams=self.ngrams or 1)
+        given: dict[str, Any] = {name: getattr(self, name) for name in OF_TEXT}
+        if self.key_file is not None:
+            given["key"] = _secret(self.key_file)
+        try:
+            words = Words(**{name: value for name, value in given.items() if value is not None})
+        except ValueError as error:
+            raise WrongUsageError(str(error)) from None
         found: dict[str, Any] = dict.fromkeys(self.texts, words)
         for text in self.roles:
             name, equals, role = text.rpartition("=")
@@ -101,7 +112,8 @@ class Modelling:
                 raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
             found[name] = words if role.strip() == "text" else _column(role.strip())
         if words != Words() and words not in found.values():
-            raise WrongUsageError("--ngrams and --events are of text: name its column with --text")
+            named = ", ".join(f"--{OPTION.get(name, name)}" for name, value in given.items() if value is not None)
+            raise WrongUsageError(f"of text alone: {named}; name a column of text with --text")
         return found or None
 
 
@@ -125,6 +137,15 @@ def _column(text: str) -> Any:
     near = difflib.get_close_matches(role, EVERY_ROLE, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(EVERY_ROLE)}"
     raise WrongUsageError(f"--role: no role {role!r}; {hint}")
+
+
+def _secret(path: str) -> bytes:
+    """What is in a file, without the end of its last line: a secret on the command line could be seen by others."""
+    with open(path, "rb") as file:
+        secret = file.read().rstrip(b"\r\n")
+    if not secret:
+        raise WrongUsageError(f"--key-file: {path} is empty")
+    return secret
 
 
 def _number(option: str, text: str) -> float:
@@ -176,10 +197,22 @@ modelling = _gathered(
     click.option("--text", "texts", multiple=True, metavar="COLUMN", help="A column of text. Repeatable."),
     click.option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Of text: runs of up to N words."),
     click.option("--events", type=click.Choice(EVENTS), help="Of text: what is said of a word."),
+    click.option(
+        "--buckets", type=int, metavar="N", help="Of text: hash words into N buckets (a power of two), to keep none."
+    ),
+    click.option(
+        "--key-file", type=click.Path(dir_okay=False), metavar="FILE", help="Of buckets: a secret they depend on."
+    ),
+    click.option(
+        "--neighbours",
+        type=click.IntRange(1, 2),
+        metavar="EDITS",
+        help="Of text: read a word never seen as the known one up to so many edits away.",
+    ),
     weighted,
     click.option("--smoothing", metavar="ROWS", help="Pseudo-rows of the prior, or auto (the default)."),
     click.option("--prior", type=click.Choice(["pooled", "flat"]), help="What the pseudo-rows look like."),
     click.option("--estimate", type=click.Choice(["predictive", "mean", "map", "mle"]), help="Of each column."),
-    click.option("--class-prior", metavar="PRIOR", help="estimated (the default), uniform, or ham=.8,spam=.2."),
+    click.option("--class-prior", metavar="PRIOR", help="auto (the default), estimated, uniform, or ham=.8,spam=.2."),
     click.option("--unseen", type=click.Choice(["ignore", "prior"]), help="What a value never seen says."),
 )

@@ -1,4 +1,4 @@
-"""`evenodds add`, `learn` and `forget`: models are sums."""
+"""`evenodds add`, `learn` and `forget`: models are sums. And `prune`, after which there is no forgetting."""
 
 from __future__ import annotations
 
@@ -74,6 +74,26 @@ def forget(
     """
     old, gone = _counted(model, paths, weight, reading, "forgetting")
     _save(old - gone, output or model, as_json, reading.quiet)
+
+
+@click.command(no_args_is_help=True)
+@click.argument("model", type=click.Path())
+@click.option(
+    "--min-count",
+    type=click.FloatRange(min=0),
+    default=2,
+    show_default=True,
+    help="Words that occur less often, in all classes together, are dropped.",
+)
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
+@options.as_json
+def prune(model: str, min_count: float, output: str, as_json: bool) -> None:
+    """Drop a model's rare words. The file gets smaller, and can go on learning, but it can no longer forget.
+
+    \b
+      evenodds prune spam.eo --min-count 2 -o small.eo
+    """
+    _save(data.load(model).prune(min_count), output, as_json, quiet=False)
 
 
 def _counted(

@@ -25,10 +25,11 @@ from evenodds.families.leaves import Floats, Rows, check_weights
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column
 from evenodds.tally import Tally
-from evenodds.text import tokenise
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
-from evenodds.text.score import Scores, Weights, bucket_keys
+from evenodds.text.listed import Listed, listed
+from evenodds.text.neighbours import Nearest
+from evenodds.text.score import Scores, Weights
 from evenodds.text.words import Words
 from evenodds.texts import Texts
 
@@ -79,6 +80,7 @@ class WordCounts(Family):
     constant: Floats
     words: Words = field(metadata={"batched": False})
     unseen: Floats | None = None  # the weight of a token that no class has seen, where it has one
+    nearest: Nearest | None = None  # which known word an unknown one is read as
     name = "words"
     cells = "texts"
 
@@ -161,7 +163,8 @@ class WordCounts(Family):
                     mass = Dirichlet(mass).mode
                 weights = np.log(mass) - np.log(mass.sum(axis=0))
         _check_certain(weights, known, cls.counts(tally), words)
-        return cls(Weights(known.keys, weights, cls.counts(tally).buckets), constant, words)
+        nearest = _nearest(cls.counts(tally), known, words) if words.neighbours else None
+        return cls(Weights(known.keys, weights, cls.counts(tally).buckets), constant, words, nearest=nearest)
 
     @classmethod
     def unseen_weight(cls, tally: Tally, prior: Pseudo, column: Column) -> Floats | None:
@@ -219,11 +222,13 @@ class WordCounts(Family):
 
     def add_log_prob(self, x: Any, total: Floats) -> None:
         """The same, added to a total (classes, texts); a null adds nothing."""
-        self._add(self.weights.score(x, self.words.tokens, distinct=self.words.distinct), x.known, total)
+        scores = self.weights.score(x, self.words.tokens, distinct=self.words.distinct, read_as=self.nearest)
+        self._add(scores, x.known, total)
 
     def add_message(self, raw: bytes, total: Floats) -> None:
         """The same of one text in UTF-8, sooner."""
-        self._add(self.weights.message(raw, self.words.tokens, distinct=self.words.distinct), True, total)
+        scores = self.weights.message(raw, self.words.tokens, distinct=self.words.distinct, read_as=self.nearest)
+        self._add(scores, True, total)
 
     def _add(self, scores: Scores, known: Any, total: Floats) -> None:
         total += scores.sums.T
@@ -239,27 +244,18 @@ class WordCounts(Family):
 
     def tokens(self, document: str | None) -> list[tuple[str, int, Floats | None]]:
         """The distinct tokens of one document, how often each is there, and its weights; None if it is not known."""
-        found: dict[int, tuple[str, int]] = {}
-        if document is not None:
-            options, raw = self.words.tokens, document.encode("utf-8", "surrogatepass")
-            for text, key in zip(tokenise.texts(document, options), tokenise.keys(raw, options)):
-                at = key
-                if self.weights.buckets is not None and self.words.distinct:  # a bucket counts once
-                    at = int(bucket_keys(np.array([key], np.uint64), self.weights.buckets)[0])
-                before, times = found.get(at, (text, 0))
-                same = text in before.split(" / ")
-                found[at] = (before if same else f"{before} / {text}", times + 1)
-        listed = []
-        for key, (text, times) in found.items():
-            weights = self._weights(key)
-            listed.append((text, 1 if self.words.distinct else times, self.unseen if weights is None else weights))
-        return listed
+        return [] if document is None else [(one.text, one.times, self.of(one.key)) for one in self.listed(document)]
 
-    def _weights(self, key: int) -> Floats | None:
-        keys, buckets = self.weights.keys, self.weights.buckets
-        sought = np.array([key], np.uint64) if buckets is None else bucket_keys(np.array([key], np.uint64), buckets)
-        at = int(np.searchsorted(keys, sought)[0])
-        return self.weights.weights[at] if at < len(keys) and keys[at] == sought[0] else None
+    def listed(self, document: str) -> list[Listed]:
+        """The distinct tokens of one document, as they are weighed."""
+        how = {"buckets": self.weights.buckets, "distinct": self.words.distinct, "read_as": self.nearest}
+        return listed(document, self.words.tokens, **how)  # type: ignore[arg-type]
+
+    def of(self, key: int) -> Floats | None:
+        """The weights of a token, or of its bucket, by key."""
+        keys = self.weights.keys
+        at = int(np.searchsorted(keys, np.uint64(key)))
+        return self.weights.weights[at] if at < len(keys) and keys[at] == key else self.unseen
 
     @classmethod
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
@@ -284,6 +280,14 @@ def _sides(known: Shares) -> tuple[Floats, Floats]:
     there = _filled(known.counts + known.prior, known)
     absent = _filled((known.totals - known.counts) + (known.weight - known.prior), known)
     return there, np.maximum(absent, 0.0)  # weights that are no whole numbers do not cancel to the last digit
+
+
+def _nearest(counts: Counts, known: Shares, words: Words) -> Nearest:
+    """What unknown words are read as: any word that is used, be it only in n-grams."""
+    lexicon = counts.lexicon
+    if words.tokens.lengths[0] == 1:  # then a word that is used is a token of its own
+        lexicon = lexicon.take(np.flatnonzero(np.isin(lexicon.keys, known.keys)))
+    return Nearest(lexicon, words.neighbours)
 
 
 def _check_certain(weights: Floats, known: Shares, counts: Counts, words: Words) -> None:

@@ -55,8 +55,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How many pseudo-rows the prior is worth; "auto" lets each column that counts values choose by leave-one-out.
     prior : {"pooled", "flat"}
         Whether pseudo-rows are like all classes together, or `smoothing` pseudo-counts for every value.
-    class_prior : "estimated", "uniform", dict, array or Dirichlet
-        The probabilities of the classes before any column is looked at.
+    class_prior : "auto", "estimated", "uniform", dict, array or Dirichlet
+        The probabilities of the classes before any column is looked at; "auto" is estimated, or uniform where text is
+        modelled by its complement.
     class_weight : dict, "balanced" or None
         A factor on the rows of each class.
     unseen : {"ignore", "prior"}
@@ -76,7 +77,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimate: Any = "predictive",
         smoothing: Any = "auto",
         prior: Any = "pooled",
-        class_prior: Any = "estimated",
+        class_prior: Any = "auto",
         class_weight: Any = None,
         unseen: Any = "ignore",
         schema: Schema | None = None,
@@ -201,6 +202,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """All evidence so far, worth `factor` times as much."""
         check_is_fitted(self)
         return self._keep(self.model_.fade(factor))
+
+    def prune(self, min_count: float) -> Self:
+        """Drop the words that occur less than so often, in all classes together; nothing can be forgotten any more."""
+        check_is_fitted(self)
+        return self._keep(self.model_.prune(min_count))
 
     def _keep(self, model: Model) -> Self:
         self.model_ = model

@@ -11,9 +11,10 @@ from evenodds.data.memory import Table
 from evenodds.errors import DataError
 from evenodds.families import WordCounts
 from evenodds.labels import canonical
-from evenodds.models.explanation import Explanation, Term, difference, word_terms
+from evenodds.models.explanation import Explanation, Passage, Term, difference, token_evidence, word_terms
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import normalise
+from evenodds.text.places import places
 from evenodds.texts import Texts
 
 
@@ -32,10 +33,11 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
         order = np.argsort(-joint[i], kind="stable")
         a = int(order[0]) if of is None else _class(model, of)
         b = int(next(c for c in order if c != a)) if against is None else _class(model, against)
-        terms = []
+        terms, passages = [], []
         for name in model.schema.features:
             if model.schema.features[name].family is WordCounts:
                 terms += _words(model, name, values[name](i), a, b)
+                passages += _passage(model, name, values[name](i), a, b)
                 continue
             value, note = values[name](i)
             if name in evidence:
@@ -50,6 +52,7 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
                 tuple(terms),
                 difference(joint[i, a], joint[i, b]),
                 float(np.exp(log_proba[i, a])),
+                tuple(passages),
             )
         )
     return found
@@ -62,6 +65,32 @@ def _words(model: Model, name: str, document: str | None, a: int, b: int) -> lis
     if found is None:
         return [Term(name, "its words", 0.0, "say nothing: none was ever seen")]
     return word_terms(name, found.tokens(document), found.constant, found.words.events == "bernoulli", a, b)
+
+
+def _passage(model: Model, name: str, document: str | None, a: int, b: int) -> list[Passage]:
+    """The text in pieces, with what each adds; none where it is missing, or its tokens have no places in it."""
+    found = model.distributions.get(name)
+    if document is None or not isinstance(found, WordCounts):
+        return []
+    text, where = places(document, found.words.tokens)
+    if not where and found.words.tokens.function is not None:
+        return []
+    said: dict[tuple[int, int], float] = {}
+    for one in found.listed(document):
+        spans = [span for token in one.tokens for span in where[token]]
+        weights = found.of(one.key)
+        if weights is not None:
+            odds = one.times * token_evidence(float(weights[a]), float(weights[b]), found.words.events == "bernoulli")
+            for span in spans:
+                said[span] = said.get(span, 0.0) + odds / len(spans)
+    pieces: list[tuple[str, float | None]] = []
+    end = 0
+    for (start, stop), odds in sorted(said.items()):
+        pieces.append((text[end:start], None))
+        pieces.append((text[max(start, end) : stop], odds))
+        end = max(end, stop)
+    pieces.append((text[end:], None))
+    return [Passage(name, tuple(piece for piece in pieces if piece[0] or piece[1]))]
 
 
 def _class(model: Model, value: Any) -> int:

@@ -24,6 +24,17 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """A text in pieces, each with what it adds to the log-odds; None where it says nothing.
+
+    An n-gram's evidence is shared by its words, so the pieces add up to the terms of the words that are there.
+    """
+
+    column: str
+    pieces: tuple[tuple[str, float | None], ...]
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The log-odds of one class against another: prior + one term per column = total."""
 
@@ -33,6 +44,7 @@ class Explanation:
     terms: tuple[Term, ...]
     total: float
     probability: float
+    passages: tuple[Passage, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -45,7 +57,8 @@ class Explanation:
             "total": self.total,
         }
 
-    def __repr__(self) -> str:
+    def lines(self) -> list[tuple[str, float, str]]:
+        """The prior and the strongest terms as they are shown: what it is, its log-odds, and a note."""
         lines = [("prior", self.prior, "")]
         ordered = sorted(self.terms, key=lambda term: -abs(term.log_odds))
         for term in ordered[:LINES]:
@@ -53,6 +66,10 @@ class Explanation:
         if len(ordered) > LINES:
             rest = ordered[LINES:]
             lines.append((f"{len(rest)} more terms", sum(term.log_odds for term in rest), "together"))
+        return lines
+
+    def __repr__(self) -> str:
+        lines = self.lines()
         name = max(len(line[0]) for line in lines)
         most = max((abs(line[1]) for line in lines if math.isfinite(line[1])), default=1.0) or 1.0
         shown = []
@@ -71,6 +88,11 @@ class Explanation:
             for mark, colour in [("█", 32) if "█" in line else ("░", 31)]
             for bar in [mark * line.count(mark)]
         )
+
+    def _repr_html_(self) -> str:
+        from evenodds.models.explanation_html import fragment  # not wanted by who answers one message
+
+        return fragment(self)
 
 
 def word_terms(
@@ -93,10 +115,10 @@ def word_terms(
             continue
         pair = [float(weights[a]), float(weights[b])]
         totals = [total + times * weight for total, weight in zip(totals, pair)]
-        if bernoulli:  # the weight of a word is log p - log(1 - p)
+        if bernoulli:
             absent = [total + _softplus(weight) for total, weight in zip(absent, pair)]
-            pair = [-_softplus(-weight) for weight in pair]
-        terms.append(Term(column, text, times * difference(*pair), f"{times} times" if times > 1 else ""))
+        odds = times * token_evidence(pair[0], pair[1], bernoulli)
+        terms.append(Term(column, text, odds, f"{times} times" if times > 1 else ""))
     if all(total == -math.inf for total in totals):  # each by another word perhaps, so that no terms would add up
         return [Term(column, "its words", 0.0, "impossible in both classes: no evidence")]
     if any(constant):
@@ -105,6 +127,13 @@ def word_terms(
         shown = ", ".join(strange[:5]) + (", …" if len(strange) > 5 else "")
         terms.append(Term(column, shown, 0.0, "never seen: no evidence"))
     return terms or [Term(column, "no words", 0.0)]
+
+
+def token_evidence(a: float, b: float, bernoulli: bool) -> float:
+    """What a token that is there says for one class against another, by its weights in both."""
+    if bernoulli:  # the weight of a word is log p - log(1 - p)
+        a, b = -_softplus(-a), -_softplus(-b)
+    return difference(a, b)
 
 
 def _softplus(x: float) -> float:

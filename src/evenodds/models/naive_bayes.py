@@ -61,6 +61,8 @@ class Model:
         if not isinstance(other, Model):
             return NotImplemented
         self.schema.check(other.schema)
+        if self.pruned or other.pruned:
+            raise DataError("a pruned model cannot forget: its rare words are gone; learn all rows again, then prune")
         rest = whole = self.tally - other.tally
         if len(rest.groups) < len(self.tally.groups):  # with a class, what it has less than nothing of is gone too
             whole = self.tally + -other.tally
@@ -74,6 +76,23 @@ class Model:
         if not 0 <= factor < np.inf:
             raise ValueError(f"fade({factor}): expected a factor of 0 or more")
         return self._with((self.tally * factor).trimmed())
+
+    def prune(self, min_count: float) -> Model:
+        """Without the words that occur less than so often, in all classes together: smaller, and it cannot forget.
+
+        It answers as `Words(min_count=...)` does, which only looks away from rare words; and it may go on learning.
+        """
+        if not self.tally.lists:
+            raise DataError("the model has no words to prune: none of its columns is text")
+        if not 0 <= min_count < np.inf:
+            raise ValueError(f"prune({min_count}): expected a number of occurrences, 0 or more")
+        lists = {name: counts.prune(min_count) for name, counts in self.tally.lists.items()}
+        return self._with(Tally(self.tally.layout, self.tally.counts, self.tally.sums, lists))
+
+    @property
+    def pruned(self) -> bool:
+        """Whether rare words were dropped, so that nothing can be forgotten any more."""
+        return any(counts.pruned for counts in self.tally.lists.values())
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -195,6 +214,9 @@ class Model:
             raise DataError("the model has seen no rows yet")
         counts = self._weighted[CLASSES][0].astype(float)
         prior = self.settings.class_prior
+        if isinstance(prior, str) and prior == "auto":
+            # what the other classes' words say is no likelihood, and outweighs or is outweighed by a prior at random
+            prior = "uniform" if self._complement else "estimated"
         if isinstance(prior, str) and prior == "estimated":
             shares = counts / counts.sum()
         elif isinstance(prior, str) and prior == "uniform":
@@ -205,6 +227,12 @@ class Model:
             shares = self._given_prior(prior)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(shares))
+
+    @property
+    def _complement(self) -> bool:
+        """Whether a column of text is told by the words of the other classes."""
+        words = (column.words for column in self.schema.features.values())
+        return any(one is not None and one.events == "complement" for one in words)
 
     def _smoothed(self, prior: Dirichlet, counts: Floats) -> Floats:
         labels, place = Labels.coded([canonical(label) for label in self.classes])

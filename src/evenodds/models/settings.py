@@ -22,7 +22,8 @@ class Settings:
     estimate      "predictive", "mean", "map" or "mle" of each column's parameters
     smoothing     how many pseudo-rows the prior is worth; "auto": each column chooses by leave-one-out
     prior         "pooled": pseudo-rows of all classes together; "flat": `smoothing` pseudo-counts a value
-    class_prior   "estimated" from the rows, "uniform", probabilities by class, or a Dirichlet to smooth with
+    class_prior   "estimated" from the rows, "uniform", probabilities by class, or a Dirichlet to smooth with; "auto":
+                  uniform where text is modelled by its complement (Rennie et al. 2003), otherwise estimated
     class_weight  a factor by class, or "balanced"
     unseen        a value never seen in any class: "ignore" (no evidence), or "prior" (its smoothing mass)
     """
@@ -30,7 +31,7 @@ class Settings:
     estimate: Estimate = "predictive"
     smoothing: float | Literal["auto"] = "auto"
     prior: PriorKind = "pooled"
-    class_prior: Any = "estimated"
+    class_prior: Any = "auto"
     class_weight: Any = None
     unseen: Literal["ignore", "prior"] = "ignore"
 
@@ -46,8 +47,9 @@ class Settings:
         if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
             raise ValueError(f"smoothing={self.smoothing!r}: expected a number of pseudo-rows, 0 or more, or 'auto'")
         prior, weight = self.class_prior, self.class_weight
-        if isinstance(prior, str) and prior not in ("estimated", "uniform"):
-            raise ValueError(f"class_prior={prior!r}: expected 'estimated', 'uniform', or probabilities by class")
+        if isinstance(prior, str) and prior not in ("auto", "estimated", "uniform"):
+            expected = "'auto', 'estimated', 'uniform', or probabilities by class"
+            raise ValueError(f"class_prior={prior!r}: expected {expected}")
         if isinstance(weight, str) and weight != "balanced":
             raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
         if not isinstance(prior, (str, Dirichlet)):

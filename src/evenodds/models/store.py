@@ -95,7 +95,7 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     """The final weights of a model whose only column is text, so that one message need not wait for numpy."""
     [(name, column), *more] = model.schema.features.items()
     found = None if more or column.words is None or len(model.classes) < 2 else model.distributions.get(name)
-    if not isinstance(found, WordCounts) or found.unseen is not None:
+    if not isinstance(found, WordCounts) or found.unseen is not None or found.nearest is not None:
         return {}, {}
     weights = found.weights
     parts = {"keys": weights.keys, "weights": weights.weights, "constant": found.constant, "prior": model.log_prior}
@@ -294,9 +294,11 @@ WORDS: dict[str, Callable[[Any], Any]] = {
     "events": _text,
     "ngrams": lambda value: tuple(_whole(n) for n in value) if isinstance(value, list) else _whole(value),
     "buckets": _whole,
+    "key": _whole,
     "min_count": _number,
     "smoothing": _number_or_word,
     "prior": _text,
+    "neighbours": _whole,
     "min_length": _whole,
     "case": lambda value: _flag(value),
     "accents": lambda value: _flag(value),

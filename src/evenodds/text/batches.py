@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.labels import Bytes, Ints, Keys, hash_texts
-from evenodds.text import kernels, unicode
+from evenodds.text import kernels, table_kernels, unicode
 from evenodds.text.tables import frozen, lookup
 from evenodds.text.tokenise import Tokens, cut, folded, stemmer, stopped
 from evenodds.texts import Texts as Texts
@@ -141,7 +141,7 @@ class Reader:
         options = self.options
         level = self._words(first, beyond) if options.function is None else self._called(first, beyond)
         if self.replaced is not None:
-            n = kernels.replace(*level, *self.replaced)
+            n = table_kernels.replace(*level, *self.replaced)
             level = Level(level.keys[:n], level.places[:n], level.ends)
         if options.characters is not None:
             level = self._spelt(level, *options.characters)
@@ -214,7 +214,7 @@ class Reader:
         seen = self._arrays["seen"]
         shift = np.uint64(65 - (len(seen) - 1).bit_length())
         times = self._array("times", len(keys), np.int64)
-        n = kernels.distinct(keys, places, ends, times, seen, shift, np.uint64(self.stamp))
+        n = table_kernels.distinct(keys, places, ends, times, seen, shift, np.uint64(self.stamp))
         self.stamp += len(ends)
         return Level(keys[:n], places[:n], ends), times[:n]
 
@@ -247,7 +247,7 @@ def replacements(options: Tokens, vocabulary: Iterable[bytes]) -> dict[bytes, by
 
 
 def replacing(other: dict[bytes, bytes]) -> Replacing:
-    """The table of these replacements that `kernels.replace` reads."""
+    """The table of these replacements that `table_kernels.replace` reads."""
     to = hash_texts(list(other.values()))
     to[np.array([not text for text in other.values()], bool)] = 0
     keys = hash_texts(list(other))

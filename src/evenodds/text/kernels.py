@@ -2,9 +2,9 @@
 
 A batch of documents goes through small steps, each one loop over arrays that stay in the near caches: `fold` writes the
 documents in lower case and one bit for every byte, set where the byte belongs to a word; `cut` finds the runs of such
-bits and hashes them; `replace`, `seal`, `pair`, `spell` and `distinct` turn lists of keys into others. A list of tokens
-is `keys`, with `ends[d]` the place after document d's last one, and beside each key `places`: where its text is in the
-folded bytes (start · 2^32 + length), or for an n-gram its prefix's key.
+bits and hashes them; `seal`, `pair` and `spell` (and `table_kernels.replace` and `distinct`, which look keys up) turn
+lists of keys into others. A list of tokens is `keys`, with `ends[d]` the place after document d's last one, and beside
+each key `places`: where its text is in the folded bytes (start · 2^32 + length), or for an n-gram its prefix's key.
 """
 
 from __future__ import annotations
@@ -176,15 +176,6 @@ def hash_from(h: Any, out: Any, start: Any, stop: Any) -> Any:
     return h
 
 
-@shared
-def find(slots: Any, shift: Any, h: Any) -> Any:
-    """Where a key stands in a table (see `tables.empty`), or the free slot where it would."""
-    at = (h >> shift) << ONE
-    while slots[at] != h and slots[at] != ZERO:
-        at += TWO
-    return at
-
-
 @text_kernel
 def cut(
     bits: Any,
@@ -238,22 +229,6 @@ def cut(
             n += np.uint64(kept & (h != ZERO))
         ends[d] = n
     return int(n)
-
-
-@text_kernel
-def replace(keys: Any, places: Any, ends: Any, slots: Any, shift: Any) -> int:
-    """Put other keys in place of some, by a table of (key, other key); where the other is 0 the token is left out."""
-    n, t = 0, 0
-    for d in range(len(ends)):
-        while t < ends[d]:
-            h = keys[t]
-            at = find(slots, shift, h)
-            other = slots[at + ONE] if slots[at] == h else h
-            keys[n], places[n] = other, places[t]
-            n += other != ZERO
-            t += 1
-        ends[d] = n
-    return n
 
 
 @text_kernel
@@ -338,31 +313,4 @@ def spell(
                 spots[n] = (np.uint64(start) << HALF) | np.uint64(stop - start)
                 n += h != ZERO
         out_ends[d] = n
-    return n
-
-
-@text_kernel
-def distinct(keys: Any, places: Any, ends: Any, times: Any, seen: Any, shift: Any, stamp: Any) -> int:
-    """Keep each token of a document once, where it first stands; times[t] = how often it was there.
-
-    `seen` is a table of (key, document's stamp and token's place), with room for twice the longest document's tokens;
-    a slot with another document's stamp is free, so it need not be cleared.
-    """
-    n, t = 0, 0
-    last = np.uint64(len(seen) - 2)
-    for d in range(len(ends)):
-        stamp += ONE
-        while t < ends[d]:
-            h = keys[t]
-            at = (h >> shift) << ONE
-            while seen[at + ONE] >> HALF == stamp and seen[at] != h:
-                at = at + TWO if at < last else ZERO
-            if seen[at + ONE] >> HALF == stamp:
-                times[seen[at + ONE] & LENGTH] += 1
-            else:
-                seen[at], seen[at + ONE] = h, (stamp << HALF) | np.uint64(n)
-                keys[n], places[n], times[n] = h, places[t], 1
-                n += 1
-            t += 1
-        ends[d] = n
     return n

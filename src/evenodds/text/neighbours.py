@@ -9,12 +9,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.labels import Ints, Labels
+from evenodds.labels import Ints, Labels, hash_texts
 
 _LETTERS = np.uint64(63)  # letters are told apart by their last six bits
+_EDIT = 4  # letters of a word for each edit: a third of all three-letter words are one edit from another
+_REMEMBERED = 1 << 16
 
 
 def neighbours(word: bytes, lexicon: Labels | Lookalikes, distance: int = 1) -> list[str]:
@@ -62,6 +66,45 @@ class Lookalikes:
             other = self.lexicon.text(rows[i])
             found.append((int(apart[i]), -_common(text, other), other))
         return [other for _, _, other in sorted(found)]
+
+
+class Nearest:
+    """Which known word an unknown one is read as: the most similar, if one is near enough.
+
+    A word must have four letters for each edit, and no digits: 2019 is not 2018 spelt wrong. What was found is
+    remembered, so that a word met again is looked up, not searched.
+
+    >>> nearest = Nearest(Labels.of(["winner", "dinner"]), 1)
+    >>> nearest([b"winnner", b"winner", b"thinner"])
+    {b'winnner': b'winner'}
+    """
+
+    def __init__(self, lexicon: Labels, distance: int) -> None:
+        self.distance = distance
+        self._known = Lookalikes(lexicon)
+        self._found: dict[bytes, bytes] = {}
+
+    def __call__(self, words: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Those of some words that are not known and are read as known ones."""
+        every = list(dict.fromkeys(words))
+        if not every:
+            return {}
+        unknown = [every[i] for i in np.flatnonzero(self._known.lexicon.find(hash_texts(every)) < 0)]
+        found = self._found
+        if len(found) + len(unknown) > _REMEMBERED:
+            self._found = found = {}  # another thread may go on with the old ones
+        for word in unknown:
+            if word not in found:
+                found[word] = self._nearest(word)
+        return {word: found[word] for word in unknown if found[word]}
+
+    def _nearest(self, word: bytes) -> bytes:
+        text = word.decode("utf-8", "replace")
+        distance = min(self.distance, len(text) // _EDIT)
+        if not distance or any(map(str.isdigit, text)):
+            return b""
+        near = self._known.near(word, distance)
+        return near[0].encode() if near else b""
 
 
 def _points(text: str) -> NDArray[np.uint32]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from evenodds import file
 from evenodds.text import tokenise
+from evenodds.text.listed import bucket_key, listed
 from evenodds.text.tokenise import Tokens
 
 PREFIX = "quick."
@@ -55,22 +56,13 @@ class Quick:
         return [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
 
     def _keys(self, message: str) -> list[int]:
-        found = tokenise.keys(message.encode("utf-8", "replace"), self.tokens)
-        if self.buckets is None:
-            return found
-        shift = 65 - self.buckets.bit_length()
-        return [(key >> shift << shift) | 1 for key in found]
+        found = tokenise.keys(tokenise.encoded(message), self.tokens)
+        return [bucket_key(key, self.buckets) for key in found]
 
     def listed(self, message: str) -> list[tuple[str, int, list[float] | None]]:
         """The distinct tokens of a message, how often each is there, and its weights; None if it is not known."""
-        found: dict[tuple[int, str], tuple[str, int]] = {}
-        for text, key in zip(tokenise.texts(message, self.tokens), self._keys(message)):
-            at = (key, "" if self.distinct else text)
-            before, times = found.get(at, (text, 0))
-            found[at] = (before if text in before.split(" / ") else f"{before} / {text}", times + 1)
-        return [
-            (text, 1 if self.distinct else times, self.weights_of(key)) for (key, _), (text, times) in found.items()
-        ]
+        found = listed(message, self.tokens, buckets=self.buckets, distinct=self.distinct)
+        return [(one.text, one.times, self.weights_of(one.key)) for one in found]
 
     def proba(self, message: str) -> list[float]:
         """p(c | message), in the order of the classes."""

@@ -19,6 +19,7 @@ from evenodds.text import table_kernels
 from evenodds.text.bags import bags as bags
 from evenodds.text.bags import bucket_keys as bucket_keys
 from evenodds.text.batches import BATCH, Reader, size_of
+from evenodds.text.listed import ReadAs
 from evenodds.text.shards import SHARD, Pool, replacing_table
 from evenodds.text.tables import frozen, lookup
 from evenodds.text.tokenise import WORDS, Tokens
@@ -62,16 +63,23 @@ class Weights:
         return labels.keys, weights
 
     def score(
-        self, texts: Texts, options: Tokens = WORDS, *, distinct: bool = False, threads: int = 1, shard: int = SHARD
+        self,
+        texts: Texts,
+        options: Tokens = WORDS,
+        *,
+        distinct: bool = False,
+        read_as: ReadAs | None = None,
+        threads: int = 1,
+        shard: int = SHARD,
     ) -> Scores:
-        """Weigh every document; with `distinct` each of its tokens once."""
+        """Weigh every document; with `distinct` each of its tokens once; with `read_as` some words as others."""
         n, classes = len(texts), self.weights.shape[1]
         scores = Scores(np.zeros((n, classes)), *np.zeros((2, n), np.int64))
         if n and size_of(texts.starts, texts.stops) <= min(FEW, shard):
-            self._few(texts, options, distinct, scores)
+            self._few(texts, options, distinct, read_as, scores)
             return scores
         with Pool(threads) as pool:
-            replaced = replacing_table(texts, options, pool)
+            replaced = replacing_table(texts, options, pool, read_as)
 
             def weigh(piece: tuple[int, int]) -> None:
                 first, beyond = piece
@@ -85,21 +93,21 @@ class Weights:
             pool.map(weigh, texts.pieces(shard))
         return scores
 
-    def message(self, raw: bytes, options: Tokens, *, distinct: bool = False) -> Scores:
+    def message(self, raw: bytes, options: Tokens, *, distinct: bool = False, read_as: ReadAs | None = None) -> Scores:
         """Weigh one document, given in UTF-8: what `score` says of it, sooner."""
         spare = self._spare.get((options, distinct))
-        if not spare or options.stem is not None or len(raw) > FEW:
-            return self.score(Texts.of_bytes([raw]), options, distinct=distinct)
+        if not spare or options.stem is not None or read_as is not None or len(raw) > FEW:
+            return self.score(Texts.of_bytes([raw]), options, distinct=distinct, read_as=read_as)
         try:
             reader = spare.pop().over_one(raw)
         except IndexError:  # another thread has it
-            return self.score(Texts.of_bytes([raw]), options, distinct=distinct)
+            return self.score(Texts.of_bytes([raw]), options, distinct=distinct, read_as=read_as)
         scores = Scores(np.zeros((1, self.weights.shape[1])), np.zeros(1, np.int64), np.zeros(1, np.int64))
         self._weigh(reader, (0, 1), scores)
         spare.append(reader)
         return scores
 
-    def _few(self, texts: Texts, options: Tokens, distinct: bool, scores: Scores) -> None:
+    def _few(self, texts: Texts, options: Tokens, distinct: bool, read_as: ReadAs | None, scores: Scores) -> None:
         """Weigh a few short documents by a reader that is kept for the next ones."""
         spare = self._spare.setdefault((options, distinct), [])
         try:
@@ -107,8 +115,8 @@ class Weights:
         except IndexError:
             replaced = replacing_table(texts, options, Pool(1))
             reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=self.buckets)
-        if options.stem is not None:
-            reader.replaced = replacing_table(texts, options, Pool(1))
+        if options.stem is not None or read_as is not None:
+            reader.replaced = replacing_table(texts, options, Pool(1), read_as)
         self._weigh(reader, (0, len(texts)), scores)
         spare.append(reader)
 

@@ -15,6 +15,7 @@ from evenodds.text import table_kernels
 from evenodds.text.batches import BATCH, Reader, Replacing, replacements, replacing
 from evenodds.text.counts import one_lexicon
 from evenodds.text.keys import sealed
+from evenodds.text.listed import ReadAs
 from evenodds.text.tables import Counter, Links, Sorted, cut_out
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
@@ -60,23 +61,30 @@ class Pool:
         return list(map(function, jobs) if self._threads is None else self._threads.map(function, jobs))
 
 
-def word_replacements(texts: Texts, options: Tokens, pool: Pool) -> tuple[dict[bytes, bytes], Labels]:
-    """What becomes of stop words and of words to be stemmed, each looked up once; and the stems."""
+def word_replacements(
+    texts: Texts, options: Tokens, pool: Pool, read_as: ReadAs | None = None
+) -> tuple[dict[bytes, bytes], Labels]:
+    """What becomes of stop words, words to be stemmed and words read as others, each looked up once; and the stems."""
     vocabulary: list[bytes] = []
-    if options.stem is not None:
+    if options.stem is not None or read_as is not None:
         plain = replace(options, stem=None, stop_words=frozenset(), ngrams=1, seed=0)
         jobs = [Job(0, texts.slice(first, beyond), plain) for first, beyond in texts.pieces(SHARD)]
         words = one_lexicon([part.lexicon for part in pool.map(count_shard, jobs)])
         vocabulary = [text.encode() for text in words.texts()]
     other = replacements(options, vocabulary)
+    if read_as is not None:
+        left = {word: other.get(word, word) for word in vocabulary}
+        near = read_as(word for word in left.values() if word)
+        other |= {word: near[now] for word, now in left.items() if now in near}
     return other, _sealed(Labels.of({text.decode() for text in other.values() if text}), options.seed)
 
 
-def replacing_table(texts: Texts, options: Tokens, pool: Pool) -> Replacing | None:
-    """The table of stop words and stems for these documents."""
-    if options.stem is None:
+def replacing_table(texts: Texts, options: Tokens, pool: Pool, read_as: ReadAs | None = None) -> Replacing | None:
+    """The table of stop words, stems and words read as others for these documents."""
+    if options.stem is None and read_as is None:
         return _stopping(options) if options.stop_words else None
-    return replacing(word_replacements(texts, options, pool)[0])
+    other = word_replacements(texts, options, pool, read_as)[0]
+    return replacing(other) if other else None
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Vocabularies: tables of keys that count, sorted lists of (key, number) and their sum, and sums of weights.
+"""Vocabularies: tables of keys that count or replace, sorted lists of (key, number) and their sum, sums of weights.
 
 A table is one array of slots (key, number), 16 bytes each, key 0 where free. A key's top bits say where it stands, or
 the next free slot after that: so a sweep over the table meets the keys nearly in order, and making a sorted list of it
@@ -250,3 +250,46 @@ def add_weights(keys: Any, ends: Any, slots: Any, shift: Any, weights: Any, sums
                 for c in range(classes):
                     sums[d, c] += weights[row, c]
                 known[d] += 1
+
+
+@text_kernel
+def replace(keys: Any, places: Any, ends: Any, slots: Any, shift: Any) -> int:
+    """Put other keys in place of some, by a table of (key, other key); where the other is 0 the token is left out."""
+    n, t = 0, 0
+    for d in range(len(ends)):
+        while t < ends[d]:
+            h = keys[t]
+            at = place_of(slots, shift, h)
+            other = slots[at + ONE] if slots[at] == h else h
+            keys[n], places[n] = other, places[t]
+            n += other != ZERO
+            t += 1
+        ends[d] = n
+    return n
+
+
+@text_kernel
+def distinct(keys: Any, places: Any, ends: Any, times: Any, seen: Any, shift: Any, stamp: Any) -> int:
+    """Keep each token of a document once, where it first stands; times[t] = how often it was there.
+
+    `seen` is a table of (key, document's stamp and token's place), with room for twice the longest document's tokens;
+    a slot with another document's stamp is free, so it need not be cleared.
+    """
+    n, t = 0, 0
+    last = np.uint64(len(seen) - 2)
+    for d in range(len(ends)):
+        stamp += ONE
+        while t < ends[d]:
+            h = keys[t]
+            at = (h >> shift) << ONE
+            while seen[at + ONE] >> HALF == stamp and seen[at] != h:
+                at = at + TWO if at < last else ZERO
+            if seen[at + ONE] >> HALF == stamp:
+                times[seen[at + ONE] & LOW] += 1
+            else:
+                seen[at], seen[at + ONE] = h, (stamp << HALF) | np.uint64(n)
+                keys[n], places[n], times[n] = h, places[t], 1
+                n += 1
+            t += 1
+        ends[d] = n
+    return n

@@ -26,7 +26,7 @@ from evenodds.text import unicode
 from evenodds.text.keys import LONGEST, MASK, join, key, sealed
 
 _STEMMERS = threading.local()
-_MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
+MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Fold(dict[int, str]):
     def _one(self, part: tuple[int, int]) -> str:
         point, kind = part
         if kind == unicode.MARK and self.options.punctuation:
-            return f" {_MARKED}{chr(point)} "
+            return f" {MARKED}{chr(point)} "
         return chr(point) if kind in (unicode.LETTER, unicode.DIGIT) else " "
 
 
@@ -110,8 +110,14 @@ def folded(point: int, options: Tokens) -> list[tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _fold(options: Tokens) -> _Fold:
+def fold_of(options: Tokens) -> _Fold:
+    """What becomes of each code point under these options, for `str.translate`."""
     return _Fold(options)
+
+
+def encoded(document: str) -> bytes:
+    """A text in UTF-8; a lone surrogate, which UTF-8 has no bytes for, is then read as what is not UTF-8."""
+    return document.encode("utf-8", "surrogatepass")
 
 
 def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
@@ -120,10 +126,10 @@ def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
     if options.function is not None:
         return [token.encode("utf-8", "replace") for token in options.function(text)]
     few, found = options.min_length, []
-    for token in text.translate(_fold(options)).split(" "):
-        if len(token) >= few and token[0] != _MARKED:
+    for token in text.translate(fold_of(options)).split(" "):
+        if len(token) >= few and token[0] != MARKED:
             found.append(token.encode())
-        elif token and token[0] == _MARKED:
+        elif token and token[0] == MARKED:
             found.append(token[1:].encode())
     return found
 
@@ -132,7 +138,7 @@ def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
 def stopped(options: Tokens) -> frozenset[bytes]:
     """The stop words as they look in a document that has been cut."""
     whole = Tokens(1, options.case, options.accents, options.digits, options.punctuation, function=options.function)
-    return frozenset(token for word in options.stop_words for token in cut(word.encode("utf-8", "replace"), whole))
+    return frozenset(token for word in options.stop_words for token in cut(encoded(word), whole))
 
 
 def stemmer(language: str) -> Callable[[str], str]:
@@ -175,7 +181,11 @@ def _runs(found: Sequence[bytes], shortest: int, longest: int) -> list[bytes]:
 
 def keys(document: bytes, options: Tokens = WORDS) -> list[int]:
     """The keys of a document's tokens: of the words in order, then of the pairs, then of the triples."""
-    found = words(document, options)
+    return keys_of(words(document, options), options)
+
+
+def keys_of(found: Sequence[bytes], options: Tokens) -> list[int]:
+    """The keys of the tokens that these words of a document make."""
     if options.characters is not None:
         return _sealed(_runs(found, *options.characters) if found else [], options.seed)
     shortest, longest = options.lengths
@@ -196,7 +206,11 @@ def _sealed(tokens: Iterable[bytes], seed: int) -> list[int]:
 
 def texts(document: str, options: Tokens = WORDS) -> list[str]:
     """The tokens of a document as text, in the order of `keys`."""
-    found = words(document.encode("utf-8", "surrogatepass"), options)
+    return texts_of(words(encoded(document), options), options)
+
+
+def texts_of(found: Sequence[bytes], options: Tokens) -> list[str]:
+    """The tokens that these words of a document make, as text, in the order of `keys_of`."""
     if options.characters is not None:
         return [run.decode() for run in (_runs(found, *options.characters) if found else [])]
     low, high = options.lengths

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
-from evenodds.text.keys import LONGEST
+from evenodds.text.keys import LONGEST, MASK
 from evenodds.text.tokenise import Tokens
 
 Events = Literal["counts", "present", "bernoulli", "complement"]
@@ -27,9 +27,12 @@ class Words:
                  words of the others (Rennie et al. 2003)
     ngrams       runs of words up to this length, or (shortest, longest)
     buckets      None: every word is kept; a power of two: words are hashed into so many buckets, in constant memory
+    key          of buckets: a secret text, bytes, or number of 64 bits; which bucket a word falls into depends on it.
+                 What is kept, and written to a file, is the 64-bit seed made of it
     min_count    words counted less often, in all classes together, are not used
     smoothing    pseudo-counts, or "auto"; None: the model's
     prior        "flat": `smoothing` pseudo-counts for every word; "pooled": so many tokens of all classes together
+    neighbours   1 or 2: a word never seen is read as the known one most like it, if that is so many edits away
     function     a callable from text to tokens, instead of what follows
     min_length, case, accents, digits, punctuation, characters, stop_words, stem   what a word is: see `text.Tokens`
     """
@@ -37,9 +40,11 @@ class Words:
     events: Events = "counts"
     ngrams: int | tuple[int, int] = 1
     buckets: int | None = None
+    key: str | bytes | int | None = None
     min_count: float = 1
     smoothing: float | Literal["auto"] | None = None
     prior: Literal["flat", "pooled"] = "flat"
+    neighbours: Literal[0, 1, 2] = 0
     function: Callable[[str], Iterable[str]] | None = None
     min_length: int = 2
     case: bool = False
@@ -59,6 +64,16 @@ class Words:
             _is_whole(self.buckets) and self.buckets & (self.buckets - 1) == 0 and 1 << 8 <= self.buckets <= 1 << 24
         ):
             raise ValueError(f"Words: buckets={self.buckets!r}: expected a power of two from 2^8 to 2^24, or None")
+        if isinstance(self.key, (str, bytes)) and self.key:
+            object.__setattr__(self, "key", _seed(self.key))
+        if self.key is not None and not (_is_whole(self.key) and 0 < int(self.key) <= MASK):
+            raise ValueError(
+                "Words: key is no secret: expected a text, bytes, or a number such as secrets.randbits(64)"
+            )
+        if self.key is not None and self.buckets is None:
+            raise ValueError(
+                "Words: key without buckets: a file holds the words themselves then; give buckets=2**20 too"
+            )
         for name in ("ngrams", "characters"):
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -73,6 +88,7 @@ class Words:
                 self.characters is None or (_is_pair(self.characters) and max(self.characters) <= LONGEST),
                 f"(shortest, longest) up to {LONGEST}, or None",
             ),
+            ("neighbours", _is_whole(self.neighbours) and 0 <= self.neighbours <= 2, "0, 1 or 2 edits"),
             ("min_length", _is_whole(self.min_length) and self.min_length <= LONGEST, f"a number from 1 to {LONGEST}"),
             ("stop_words", _are_texts(self.stop_words), "a set of words"),
             ("stem", self.stem is None or isinstance(self.stem, str), "a language, as 'english', or None"),
@@ -81,6 +97,10 @@ class Words:
         ):
             if not right:
                 raise ValueError(f"Words: {name}={getattr(self, name)!r}: expected {expected}")
+        if self.neighbours and self.buckets is not None:
+            raise ValueError("Words: neighbours and buckets are both given: buckets keep no words to be alike")
+        if self.neighbours and self.characters is not None:
+            raise ValueError("Words: neighbours and characters are both given: words alike share their characters")
         try:
             self.tokens  # noqa: B018  refuses what is no way to cut words
         except ValueError as error:
@@ -93,17 +113,30 @@ class Words:
         return Tokens(**{name: getattr(self, name) for name in names if hasattr(self, name)})
 
     @property
+    def seed(self) -> int:
+        """What the words' keys are mixed with; 0 where there is no secret."""
+        return self.key if isinstance(self.key, int) else 0
+
+    @property
     def distinct(self) -> bool:
         """Whether a word counts once a document."""
         return self.events in ("present", "bernoulli")
 
     def __repr__(self) -> str:
         changed = [
-            f"{field.name}={_brief(getattr(self, field.name))}"
+            f"{field.name}={'…' if field.name == 'key' else _brief(getattr(self, field.name))}"
             for field in dataclasses.fields(self)
             if getattr(self, field.name) != field.default
         ]
         return f"Words({', '.join(changed)})"
+
+
+def _seed(secret: str | bytes) -> int:
+    """64 bits that no one can turn back into the secret; never 0, which stands for none."""
+    from hashlib import blake2b
+
+    raw = secret.encode("utf-8", "surrogatepass") if isinstance(secret, str) else secret
+    return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little") or 1
 
 
 def _is_whole(value: Any) -> bool:
