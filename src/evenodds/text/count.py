@@ -20,15 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.labels import Ints, Keys
-from evenodds.text.bags import bags, bucket_keys
+from evenodds.labels import Ints
+from evenodds.text.bags import bags
 from evenodds.text.batches import replacing
-from evenodds.text.counts import Counts, one_lexicon
+from evenodds.text.counts import NAMED, Counts, one_lexicon
 from evenodds.text.shards import SHARD, Job, Pool, count_shard, word_replacements
 from evenodds.text.stored import checked_buckets
 from evenodds.text.tables import Links, Sorted, fold_pairs
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
+
+SAMPLED = 1 << 18  # bytes of documents that buckets are named by, or a 64th of all
 
 
 def count(
@@ -75,11 +77,29 @@ def count(
         words = [part.lexicon for part in parts] if options.stem is None else [stems]
         lexicon = one_lexicon(words if buckets is None else [])
     counts = Counts(tuple(lists), np.diff(borders).astype(np.int64), lexicon, Links.all(links), buckets)
+    if buckets is not None and not options.seed:  # who hides words in buckets wants none beside them
+        rows = _some(texts, np.flatnonzero(classes >= 0))
+        how = None if weights is None else weights[rows]
+        sample = count(
+            texts.take(rows), classes[rows], n_classes, options, distinct=distinct, weights=how, threads=threads
+        )
+        counts = replace(counts, sample=sample.most(NAMED))
     if options.stem is not None or options.lengths[0] > 1:  # more was read than is counted
         counts = counts.trimmed()
     if weights is None:
         return counts
     return _weighted(counts, texts, classes, weights, options, distinct, threads=threads, shard=shard)
+
+
+def _some(texts: Texts, rows: Ints) -> Ints:
+    """All of these documents, or if they are long some of them, evenly, to name buckets by."""
+    sizes = texts.lengths()[rows]
+    total = int(sizes.sum())
+    size = max(SAMPLED, total // 64)
+    if total <= size:
+        return rows
+    every = rows[:: -(-total // size)]
+    return every[np.cumsum(texts.lengths()[every]) <= 2 * size]
 
 
 def _added(lists: list[Sorted]) -> Sorted:
@@ -123,25 +143,3 @@ def _weighted(
     documents = np.zeros(len(lists), weights.dtype)
     np.add.at(documents, classes, weights)
     return replace(counts, lists=tuple(lists), documents=documents)
-
-
-def names(
-    sample: Texts, options: Tokens, buckets: int, wanted: Keys | None = None, *, threads: int = 1
-) -> dict[int, str]:
-    """For each bucket its most frequent token in a sample of documents, if any; of the wanted buckets' keys, or all.
-
-    >>> found = names(Texts.of(["free prize", "free beer"]), Tokens(), 256)
-    >>> sorted(found.values())
-    ['beer', 'free', 'prize']
-    """
-    checked_buckets(buckets)
-    counts = count(sample, np.zeros(len(sample), np.int64), 1, options, threads=threads)
-    keys, numbers = counts.lists[0]
-    places = bucket_keys(keys, buckets)
-    if wanted is not None:
-        rows = np.flatnonzero(np.isin(places, wanted))
-        keys, numbers, places = keys[rows], numbers[rows], places[rows]
-    order = np.lexsort((-numbers, places))
-    first = np.ones(len(order), bool)
-    first[1:] = places[order[1:]] != places[order[:-1]]
-    return {int(places[i]): counts.text(int(keys[i])) for i in order[first]}
