@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds.text.bags import bags, bucket_keys
-from evenodds.text.count import count, names
+from evenodds.text.count import count
 from evenodds.text.counts import Counts
 from evenodds.text.keys import join, key
 from evenodds.text.score import Weights
@@ -208,26 +208,72 @@ def test_a_seed_moves_words_to_other_buckets():
     assert tally(words, buckets=1 << 16) != tally(words, Tokens(seed=5), buckets=1 << 16)
 
 
+# The names of buckets
+
+
 @given(labelled, options)
 def test_buckets_are_named_by_their_most_frequent_token(rows, settings):
-    texts = Texts.of([data for data, _ in rows])
-    exact = count(texts, np.zeros(len(rows), np.int64), 1, settings)
-    hashed = count(texts, np.zeros(len(rows), np.int64), 1, settings, buckets=256)
-    found = names(texts, settings, 256)
-    assert sorted(found) == hashed.keys().tolist()
+    texts, one = Texts.of([data for data, _ in rows]), np.zeros(len(rows), np.int64)
+    exact = count(texts, one, 1, settings)
+    hashed = count(texts, one, 1, settings, buckets=256)
+    if settings.seed:
+        assert hashed.sample is None
+        assert all(hashed.text(int(bucket)).startswith("#") for bucket in hashed.keys().tolist())
+        return
     table = exact.table(0)
     places = bucket_keys(exact.keys(), 256).tolist()
-    for bucket, name in found.items():
+    for bucket in hashed.keys().tolist():
         mine = [exact.text(int(h)) for h, place in zip(exact.keys(), places) if place == bucket]
-        assert name in mine
-        assert table[name] == max(table[text] for text in mine)
-    some = hashed.keys()[::2]
-    assert names(texts, settings, 256, some) == {h: found[h] for h in some.tolist()}
+        assert hashed.text(bucket) in mine
+        assert table[hashed.text(bucket)] == max(table[text] for text in mine)
 
 
-def test_names_are_of_buckets_that_there_can_be():
-    with pytest.raises(ValueError, match="buckets is 1000, expected a power of two"):
-        names(Texts.of(["aa"]), Tokens(), 1000)
+@given(labelled, labelled, options)
+def test_the_names_of_few_words_are_a_sum(a, b, settings):
+    both, one, other = (tally(rows, settings, buckets=1 << 12) for rows in (a + b, a, b))
+    for sum_, whole in ((one + other, both), (both - other, one), (other + one, both)):
+        assert (sum_.sample or Counts.nothing(N)) == (whole.sample or Counts.nothing(N))
+    thrice, keys = one.scaled(np.full(N, 3)), one.keys().tolist()
+    assert [thrice.text(key) for key in keys] == [one.text(key) for key in keys]
+
+
+def test_what_is_forgotten_names_no_bucket():
+    rows = [(b"free prize", 0), (b"lunch", 1)]
+    both, lunch = tally(rows, buckets=1 << 20), tally(rows[1:], buckets=1 << 20)
+    assert (both - lunch).table(0) == {"free": 1, "prize": 1}
+    assert "lunch" not in (both - lunch).sample.lexicon.texts()
+    assert "lunch" not in both.select([0]).sample.lexicon.texts()
+    assert both.prune(2).sample.lexicon.texts() == []
+
+
+def test_of_much_text_the_frequent_words_have_names(monkeypatch):
+    monkeypatch.setattr("evenodds.text.count.SAMPLED", 1 << 12)
+    monkeypatch.setattr("evenodds.text.counts.NAMED", 32)
+    monkeypatch.setattr("evenodds.text.count.NAMED", 32)
+    rng = np.random.default_rng(0)
+    shares = 1 / np.arange(1, 2001)
+    rows = [(" ".join(f"w{i}" for i in rng.choice(2000, 20, p=shares / shares.sum())).encode(), 0) for _ in range(2000)]
+    rows.append((b"x" * 100_000, 0))  # a document longer than the sample may be
+    hashed = tally(rows, buckets=1 << 20)
+    assert len(hashed.sample.keys()) == 32
+    shown = list(hashed.table(0))[:8]
+    assert [f"w{i}" in shown for i in range(6)] == [True] * 6
+    halves = tally(rows[:1000], buckets=1 << 20) + tally(rows[1000:], buckets=1 << 20)
+    assert halves == hashed  # whatever its buckets are called
+    assert len(halves.sample.keys()) == 32
+    assert [f"w{i}" in list(halves.table(0))[:8] for i in range(6)] == [True] * 6
+
+
+def test_a_sample_in_a_file_is_checked():
+    arrays = tally(ROWS, buckets=256).arrays()
+    without = {name: array for name, array in arrays.items() if not name.startswith("sample.")}
+    assert Counts.from_arrays(without, N, 256) == tally(ROWS, buckets=256)  # as files had it before there was one
+    with pytest.raises(ValueError, match="a sample of words belongs to buckets"):
+        Counts.from_arrays({**tally(ROWS).arrays(), "sample.keys": arrays["sample.keys"]}, N)
+    with pytest.raises(ValueError, match=r"lexicon\.blob is missing"):
+        Counts.from_arrays({name: arrays[name] for name in arrays if name != "sample.lexicon.blob"}, N, 256)
+    with pytest.raises(ValueError, match="not in ascending order"):
+        Counts.from_arrays({**arrays, "sample.keys": arrays["sample.keys"][::-1].copy()}, N, 256)
 
 
 # Files

@@ -496,8 +496,11 @@ def test_tables_of_every_kind_of_events(events):
     texts, y = topics()
     rows = fit(texts, y, events, words={"buckets": 1 << 20}).tables["text"].rows
     assert len(rows) == 20
-    assert all(row["word"].startswith("#") and row["low"] < row["log-odds"] < row["high"] for row in rows)
+    assert all(row["low"] < row["log-odds"] < row["high"] for row in rows)
     assert all(0 < row["p"] < 1 for row in rows)
+    assert [row["word"] for row in rows] == [row["word"] for row in fit(texts, y, events).tables["text"].rows]
+    hidden = fit(texts, y, events, words={"buckets": 1 << 20, "key": "secret"}).tables["text"].rows
+    assert all(row["word"].startswith("#") for row in hidden)
 
 
 # Smoothing by itself

@@ -99,6 +99,11 @@ def test_on_the_command_line(tmp_path):
     assert run.exit_code == 0, run.stderr
     assert eo.Model.load(model).schema.columns["text"].words == eo.Words(buckets=4096, key="a secret")
     assert eo.Model.load(model).rows == len(messages())
+    hidden = CliRunner().invoke(main, ["words", model, "-n", "1"]).stdout
+    assert hidden.count("#") == 2
+    CliRunner().invoke(main, [*fit[:-2], "--buckets", "1048576"])
+    named = CliRunner().invoke(main, ["words", model, "-n", "1"]).stdout
+    assert [line.split()[1] for line in named.splitlines()[2:]] == ["the", "your"]
     for wrong, says in (([], "key without buckets"), (["--buckets", "1000"], "expected a power of two")):
         run = CliRunner().invoke(main, [*fit, *wrong])
         assert (run.exit_code, says in run.stderr) == (2, True)

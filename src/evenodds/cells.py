@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from evenodds import texts as text_cells
 from evenodds.errors import DataError
 from evenodds.labels import Ints, Labels, canonical
+from evenodds.text.lengths import lengths
 from evenodds.texts import FALSE, TRUE, Texts
 
 MANY = 100  # values that must all differ before a column is taken for an identifier
@@ -293,6 +294,11 @@ def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
     if part == "weekday":
         return pc.take(pa.array(_WEEKDAYS), pc.day_of_week(raw))
     return getattr(pc, part)(raw).cast(pa.string())
+
+
+def part_of(raw: Raw | Coded, part: str, name: str) -> Any:
+    """What a column is the source of: a part of its dates, as categories, or the length of its texts, as numbers."""
+    return lengths(texts(raw, name)) if part == "length" else part_of_date(raw, part, name)
 
 
 def target_kind(raw: Raw | Coded) -> str:

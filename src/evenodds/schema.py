@@ -15,9 +15,10 @@ from evenodds.show import Frame
 from evenodds.text.words import Words
 
 SAMPLE = 10_000  # rows of a source that decide its schema
-Part = Literal["year", "month", "day", "weekday", "hour"]
+Part = Literal["year", "month", "day", "weekday", "hour", "length"]
 Values = Literal["text", "number", "bool"]
 PARTS: tuple[Part, ...] = ("year", "month", "day", "weekday", "hour")
+LENGTH: Part = "length"  # of a text: how many words it has
 
 
 class SchemaWarning(UserWarning):
@@ -35,7 +36,8 @@ class Column:
     variance   of a Gaussian: "per_class", "pooled" over the classes, or a known number
     origin     of a histogram: values are binned by their distance from here (years: origin=2000)
     bins       of a Binned column: how many bins of equal mass
-    parts      of a date: which of "year", "month", "day", "weekday", "hour" to use as categories
+    parts      of a date: which of "year", "month", "day", "weekday", "hour" to use as categories; of a text: "length",
+               its number of words
     """
 
     family: type[Any] | None = None
@@ -46,7 +48,7 @@ class Column:
     origin: float = 0.0
     bins: int = 8
     parts: tuple[Part, ...] = ()
-    source: str | None = None  # the column a date's part is taken from
+    source: str | None = None  # the column that a date's part, or a text's length, is taken from
     words: Words | None = None  # of text: what a word is, and what is said of it
     values: Values = dataclasses.field(default="text", compare=False)  # what categories in a file of texts stand for
 
@@ -68,7 +70,11 @@ class Column:
             ("bins", isinstance(self.bins, (int, np.integer)) and self.bins >= 1, "a whole number, 1 or more"),
             ("origin", isinstance(self.origin, number) and np.isfinite(self.origin), "a number"),
             ("values", self.values in ("text", "number", "bool"), "'text', 'number' or 'bool'"),
-            ("parts", set(self.parts) <= set(PARTS), f"some of {', '.join(PARTS)}"),
+            (
+                "parts",
+                set(self.parts) <= {*PARTS, LENGTH},
+                f"some of {', '.join(PARTS)} of a date, or length of a text",
+            ),
         ):
             if not right:
                 raise ValueError(f"Column: {name}={getattr(self, name)!r}: expected {expected}")

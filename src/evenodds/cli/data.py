@@ -86,8 +86,8 @@ def check_prior(model: Model, where: str) -> None:
 
 def text_column(model: Model, where: str) -> str:
     """The column that a text alone is: the model's only one."""
-    features = list(model.schema.features.items())
-    if len(features) != 1 or features[0][1].words is None:
+    features = [(name, column) for name, column in model.schema.features.items() if column.words is not None]
+    if len(features) != 1 or {how.source or name for name, how in model.schema.features.items()} != {features[0][0]}:
         raise BadDataError(f"{where} has other columns than one of text: give rows as COLUMN=VALUE, or a file")
     return features[0][0]
 

@@ -29,7 +29,11 @@ ROLES = {
 }
 LEFT_OUT = ("ignore", "id")
 OF_TEXT = ("ngrams", "events", "buckets", "neighbours")  # options that are settings of Words
-OPTION = {"key": "key-file"}  # whose names are not those of the settings
+OPTION = {
+    "key": "key-file",
+    "length": "normalise",
+    "length_column": "length-column",
+}  # whose names are not those of the settings
 EVERY_ROLE = [*ROLES, "text", "date", *LEFT_OUT]
 
 
@@ -70,6 +74,8 @@ class Modelling:
     buckets: int | None
     key_file: str | None
     neighbours: int | None
+    normalise: bool
+    length_column: bool
     weight: str | None
     smoothing: str | None
     prior: Literal["pooled", "flat"] | None
@@ -99,6 +105,7 @@ class Modelling:
         from evenodds.text.words import Words
 
         given: dict[str, Any] = {name: getattr(self, name) for name in OF_TEXT}
+        given |= {"length": "normalised" if self.normalise else None, "length_column": self.length_column or None}
         if self.key_file is not None:
             given["key"] = _secret(self.key_file)
         try:
@@ -209,6 +216,8 @@ modelling = _gathered(
         metavar="EDITS",
         help="Of text: read a word never seen as the known one up to so many edits away.",
     ),
+    click.option("--normalise", is_flag=True, help="Of text: learn long texts and short ones as if of one length."),
+    click.option("--length-column", is_flag=True, help="Of text: its number of words is a column too."),
     weighted,
     click.option("--smoothing", metavar="ROWS", help="Pseudo-rows of the prior, or auto (the default)."),
     click.option("--prior", type=click.Choice(["pooled", "flat"]), help="What the pseudo-rows look like."),

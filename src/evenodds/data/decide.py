@@ -16,7 +16,7 @@ from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, 
 from evenodds.families.leaves import Rows
 from evenodds.families.numeric import histogram
 from evenodds.labels import Fixed
-from evenodds.schema import SAMPLE, Column, SchemaWarning, Values, did_you_mean
+from evenodds.schema import LENGTH, SAMPLE, Column, SchemaWarning, Values, did_you_mean
 from evenodds.tally import Tally
 from evenodds.text.words import Words
 
@@ -50,7 +50,9 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
         elif column.parts:
             decided[name] = dataclasses.replace(column, role="ignore")
             for part in column.parts:
-                decided[f"{name}.{part}"] = Column(Categorical, parts=(part,), source=name)
+                decided[f"{name}.{part}"] = Column(
+                    Binned if part == LENGTH else Categorical, parts=(part,), source=name
+                )
         elif column.family is not None:
             values = VALUES.get(target_kind(raw), "text") if column.family.cells == "codes" else "text"
             decided[name] = column if values == column.values else dataclasses.replace(column, values=values)
@@ -65,6 +67,12 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
                     plain if column == PLAIN else dataclasses.replace(column, family=plain.family, words=plain.words)
                 )
         final = decided[name]
+        if final.words is not None and final.words.length_column and final.role == "feature":
+            if f"{name}.{LENGTH}" in sample.columns:
+                raise DataError(
+                    f"columns {name!r} and '{name}.{LENGTH}': the second is the length of the first; rename it"
+                )
+            decided[f"{name}.{LENGTH}"] = Column(Binned, parts=(LENGTH,), source=name)
         if final.family is Binned and sample.named:
             _check_origin(name, final, raw)
     if all(column.role == "ignore" for column in decided.values()):

@@ -24,7 +24,7 @@ from evenodds.data.source import Batch
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels, canonical
-from evenodds.schema import Column, Schema
+from evenodds.schema import LENGTH, Column, Schema
 from evenodds.texts import Marks, Texts
 
 LIGHTEST, HEAVIEST, MOST = 1e-100, 2.0**50, 2.0**53  # a row that counts, and a batch of them: sums must not overflow
@@ -102,9 +102,9 @@ def _left_out(batch: Batch, which: NDArray[np.bool_]) -> Trouble | None:
 def _read(batch: Batch, name: str, how: Column, bad: dict[str, Trouble], garbled: dict[str, Trouble]) -> Any:
     """A column that is not numbers."""
     assert how.family is not None
-    if how.source is not None:
+    if how.source is not None and how.parts != (LENGTH,):
         return _dates(batch, name, bad)
-    if how.family.cells == "texts":
+    if how.source is not None or how.family.cells == "texts":
         return cells.texts(batch.column(name), name)
     found = _codes(batch, name, garbled)
     return found if how.values == "text" else _as_kind(found, how.values, batch.marks)

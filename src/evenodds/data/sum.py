@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, codes, numbers, part_of_date, texts
+from evenodds.cells import Coded, Raw, codes, numbers, part_of, texts
 from evenodds.data.memory import Table, in_order, threads_for
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
@@ -32,7 +32,7 @@ def cells(table: Table, name: str, column: Column) -> Any:
     """A column's cells as its family takes them: numbers (rows,) or Coded."""
     raw: Any = table[column.source or name]
     if column.source is not None:
-        raw = part_of_date(raw, column.parts[0], column.source)
+        raw = part_of(raw, column.parts[0], column.source)
     assert column.family is not None
     if column.family.cells == "texts":
         return texts(raw, name)

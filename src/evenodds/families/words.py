@@ -39,7 +39,8 @@ PLAIN = Words()
 
 def count_words(texts: Texts, rows: Rows, words: Words, threads: int = 1) -> Counts:
     """The words of some texts, per group."""
-    how = {"buckets": words.buckets, "distinct": words.distinct, "threads": threads}
+    normalised = words.length == "normalised"
+    how = {"buckets": words.buckets, "distinct": words.distinct, "normalised": normalised, "threads": threads}
     return count(texts, rows.groups, rows.n_groups, words.tokens, weights=rows.weights, **how)  # type: ignore[arg-type]
 
 
@@ -126,6 +127,7 @@ class WordCounts(Family):
         if words.min_count > 1:
             often = numbers.sum(axis=1) >= words.min_count
             keys, numbers = keys[often], numbers[often]
+        numbers *= _tokens(counts, words)
         bernoulli = words.events == "bernoulli"
         totals = counts.documents.astype(float) if bernoulli else numbers.sum(axis=0)
         if prior.pooled:
@@ -185,11 +187,12 @@ class WordCounts(Family):
         pseudo-counts that classify best. Of a large vocabulary a part is taken, by the words' keys.
         """
         words, counts = column.words or PLAIN, cls.counts(tally)
-        totals = np.array([float(one.numbers.sum()) for one in counts.lists])
+        unit = _tokens(counts, words)
+        totals = unit * np.array([float(one.numbers.sum()) for one in counts.lists])
         sizes = counts.documents.astype(float) if words.events == "bernoulli" else totals
         cells = sum(len(one.keys) for one in counts.lists)
         top = np.uint64((1 << 64) - 1) >> np.uint64(max(0, (cells >> 18).bit_length()))
-        parts = [one.numbers[: np.searchsorted(one.keys, top, "right")].astype(float) for one in counts.lists]
+        parts = [unit * one.numbers[: np.searchsorted(one.keys, top, "right")] for one in counts.lists]
         found = np.concatenate([one.keys[: len(part)] for one, part in zip(counts.lists, parts)])
         keys, word = np.unique(found, return_inverse=True)
         group, n = np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
@@ -265,6 +268,18 @@ class WordCounts(Family):
 
     def __repr__(self) -> str:
         return f"WordCounts({len(self.weights.keys):,} tokens, {len(self.constant)} classes)"
+
+
+def _tokens(counts: Counts, words: Words) -> float:
+    """How many tokens what is counted stands for: 1, or of texts that were normalised about what their words are worth.
+
+    A text of n different words counts 1/√n for each, √n in all; so √n of what it counts is a token. Pseudo-counts, and
+    what is left out to choose them, are then of tokens too.
+    """
+    if words.length == "as is":
+        return 1.0
+    documents = float(counts.documents.sum())
+    return float(counts.tokens.sum()) / documents if documents > 0 else 1.0
 
 
 def _filled(mass: Floats, known: Shares) -> Floats:

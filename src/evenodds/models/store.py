@@ -286,7 +286,7 @@ def _read_column(written: dict[str, Any]) -> Column:
     if column.role == "feature" and column.family is None:
         raise ValueError("it has no family")
     if column.source is not None and len(column.parts) != 1:
-        raise ValueError("it is not one part of a date")
+        raise ValueError("it is not one part of a date or of a text")
     return column
 
 
@@ -297,6 +297,8 @@ WORDS: dict[str, Callable[[Any], Any]] = {
     "key": _whole,
     "min_count": _number,
     "smoothing": _number_or_word,
+    "length": _text,
+    "length_column": lambda value: _flag(value),
     "prior": _text,
     "neighbours": _whole,
     "min_length": _whole,

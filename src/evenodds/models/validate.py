@@ -107,6 +107,8 @@ def _check_words(counts: Counts, words: Words, rows: Any) -> None:
     """Refuse counts of words that texts of so many rows a class would not have given."""
     if counts.buckets != words.buckets:
         raise ValueError("its words are not hashed as its settings say")
+    if counts.sample is not None and words.key is not None:
+        raise ValueError("its buckets depend on a secret, and have words beside them")
     for documents, (_, numbers), many in zip(counts.documents, counts.lists, rows):
         if documents < 0 or np.any(numbers < 0) or numbers.sum(dtype=np.float64) > MANY_ROWS:
             raise ValueError("it has counted less than nothing, or more than can be")

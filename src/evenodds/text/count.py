@@ -21,14 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.labels import Ints, Keys
-from evenodds.text.bags import bags, bucket_keys
+from evenodds.text.bags import bags
 from evenodds.text.batches import replacing
-from evenodds.text.counts import Counts, one_lexicon
+from evenodds.text.counts import NAMED, Counts, one_lexicon
 from evenodds.text.shards import SHARD, Job, Pool, count_shard, word_replacements
 from evenodds.text.stored import checked_buckets
 from evenodds.text.tables import Links, Sorted, fold_pairs
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
+
+FRACTION = 1 << 20  # of a token: what counts of documents of one length are rounded to
+SAMPLED = 1 << 18  # bytes of documents that buckets are named by, or a 64th of all
 
 
 def count(
@@ -40,6 +43,7 @@ def count(
     buckets: int | None = None,
     distinct: bool = False,
     weights: NDArray[Any] | None = None,
+    normalised: bool = False,
     threads: int = 1,
     shard: int = SHARD,
 ) -> Counts:
@@ -48,6 +52,7 @@ def count(
     buckets: None keeps every word; a power of two counts keys by their top bits alone, in constant memory.
     distinct: count the documents that have a token, not its occurrences.
     weights: how often each document counts; what is counted is whole where all of them are.
+    normalised: a document's counts are divided by their Euclidean norm.
     """
     if len(classes) != len(texts):
         raise ValueError(f"{len(texts)} documents but {len(classes)} classes; expected one class for each")
@@ -75,11 +80,31 @@ def count(
         words = [part.lexicon for part in parts] if options.stem is None else [stems]
         lexicon = one_lexicon(words if buckets is None else [])
     counts = Counts(tuple(lists), np.diff(borders).astype(np.int64), lexicon, Links.all(links), buckets)
+    if buckets is not None and not options.seed:  # who hides words in buckets wants none beside them
+        rows = _some(texts, np.flatnonzero(classes >= 0))
+        how = None if weights is None else weights[rows]
+        sample = count(
+            texts.take(rows), classes[rows], n_classes, options, distinct=distinct, weights=how, threads=threads
+        )
+        counts = replace(counts, sample=sample.most(NAMED))
     if options.stem is not None or options.lengths[0] > 1:  # more was read than is counted
         counts = counts.trimmed()
-    if weights is None:
+    if weights is None and not normalised:
         return counts
-    return _weighted(counts, texts, classes, weights, options, distinct, threads=threads, shard=shard)
+    weights = np.ones(len(texts), np.int64) if weights is None else weights
+    keys, amounts, ends = _amounts(texts, classes, options, buckets, distinct, normalised, threads, shard)
+    return _weighted(counts, keys, amounts, ends, classes[classes >= 0], weights[classes >= 0])
+
+
+def _some(texts: Texts, rows: Ints) -> Ints:
+    """All of these documents, or if they are long some of them, evenly, to name buckets by."""
+    sizes = texts.lengths()[rows]
+    total = int(sizes.sum())
+    size = max(SAMPLED, total // 64)
+    if total <= size:
+        return rows
+    every = rows[:: -(-total // size)]
+    return every[np.cumsum(texts.lengths()[every]) <= 2 * size]
 
 
 def _added(lists: list[Sorted]) -> Sorted:
@@ -98,50 +123,40 @@ def _checked(weights: NDArray[Any], many: int) -> NDArray[Any]:
     return weights.astype(np.int64 if whole else np.float64)
 
 
-def _weighted(
-    counts: Counts,
+def _amounts(
     texts: Texts,
     classes: Ints,
-    weights: NDArray[Any],
     options: Tokens,
+    buckets: int | None,
     distinct: bool,
-    *,
+    normalised: bool,
     threads: int,
     shard: int,
+) -> tuple[Keys, NDArray[Any], Ints]:
+    """The distinct tokens of the documents that have a class, how much each counts there, and each document's end."""
+    some = texts.take(np.flatnonzero(classes >= 0))
+    keys, times, ends = bags(some, options, buckets=buckets, threads=threads, shard=shard)
+    amounts = np.ones_like(times) if distinct else times
+    if not normalised:
+        return keys, amounts, ends
+    document = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    norms = np.sqrt(np.bincount(document, amounts * amounts, len(ends)))
+    # so many bits and no more: sums of such numbers are exact, and so the same in any order
+    return keys, np.rint(amounts / norms[document] * FRACTION) / FRACTION, ends
+
+
+def _weighted(
+    counts: Counts, keys: Keys, amounts: NDArray[Any], ends: Ints, classes: Ints, weights: NDArray[Any]
 ) -> Counts:
     """The same tokens with other numbers: each document's, times its weight, one document after the other."""
-    rows = np.flatnonzero(classes >= 0)
-    keys, times, ends = bags(texts.take(rows), options, buckets=counts.buckets, threads=threads, shard=shard)
-    sizes, classes, weights = np.diff(ends, prepend=0), classes[rows], weights[rows]
-    amounts = np.repeat(weights, sizes) if distinct else np.repeat(weights, sizes) * times
+    sizes = np.diff(ends, prepend=0)
+    amounts = np.repeat(weights, sizes) * amounts
     lists, groups = [], np.repeat(classes, sizes)
     for group, (own, _) in enumerate(counts.lists):
         mine = np.flatnonzero(groups == group)
-        numbers = np.zeros(len(own), weights.dtype)
+        numbers = np.zeros(len(own), amounts.dtype)
         np.add.at(numbers, np.searchsorted(own, keys[mine]), amounts[mine])
         lists.append(Sorted(own, numbers))
     documents = np.zeros(len(lists), weights.dtype)
     np.add.at(documents, classes, weights)
     return replace(counts, lists=tuple(lists), documents=documents)
-
-
-def names(
-    sample: Texts, options: Tokens, buckets: int, wanted: Keys | None = None, *, threads: int = 1
-) -> dict[int, str]:
-    """For each bucket its most frequent token in a sample of documents, if any; of the wanted buckets' keys, or all.
-
-    >>> found = names(Texts.of(["free prize", "free beer"]), Tokens(), 256)
-    >>> sorted(found.values())
-    ['beer', 'free', 'prize']
-    """
-    checked_buckets(buckets)
-    counts = count(sample, np.zeros(len(sample), np.int64), 1, options, threads=threads)
-    keys, numbers = counts.lists[0]
-    places = bucket_keys(keys, buckets)
-    if wanted is not None:
-        rows = np.flatnonzero(np.isin(places, wanted))
-        keys, numbers, places = keys[rows], numbers[rows], places[rows]
-    order = np.lexsort((-numbers, places))
-    first = np.ones(len(order), bool)
-    first[1:] = places[order[1:]] != places[order[:-1]]
-    return {int(places[i]): counts.text(int(keys[i])) for i in order[first]}

@@ -6,6 +6,7 @@ last word's; so its text is read back through the words.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,8 +17,12 @@ from numpy.typing import NDArray
 from evenodds.labels import Keys, Labels
 from evenodds.text import keys as plain
 from evenodds.text import table_kernels
+from evenodds.text.batches import bucket_keys
 from evenodds.text.stored import last_words, restored, stored
 from evenodds.text.tables import Links, Sorted, cut_out, fold_pairs, frozen
+
+NAMED = 1 << 14  # tokens of a sample that buckets are named by
+SAMPLE = "sample."
 
 
 def one_lexicon(parts: Sequence[Labels]) -> Labels:
@@ -52,7 +57,8 @@ class Counts:
     links: the n-grams' prefixes. buckets: None, or how many there are in a hashed vocabulary; a bucket's key is its
     number in the top bits, and then 1. pruned: whether rare tokens were dropped. Counts and documents are whole
     numbers, or doubles once a document or a class has been weighed by a fraction; of these, what is left of two that
-    cancel to 12 digits is gone.
+    cancel to 12 digits is gone. sample: of buckets, exact counts of the most frequent tokens of some documents, which
+    say what a bucket is called. Which documents they are depends on the batches, so they are no part of what is equal.
     """
 
     lists: tuple[Sorted, ...]
@@ -61,6 +67,7 @@ class Counts:
     links: Links
     buckets: int | None = None
     pruned: bool = False
+    sample: Counts | None = None
 
     @classmethod
     def nothing(cls, n_classes: int, buckets: int | None = None) -> Counts:
@@ -75,11 +82,18 @@ class Counts:
         """The counts that `arrays` gave; whatever does not fit together is refused."""
         if not isinstance(pruned, bool):
             raise ValueError("pruned is neither true nor false")
-        return cls(*restored(arrays, n_classes, buckets), buckets, pruned)
+        part = {name.removeprefix(SAMPLE): found for name, found in arrays.items() if name.startswith(SAMPLE)}
+        if part and buckets is None:
+            raise ValueError("a sample of words belongs to buckets")
+        rest = {name: found for name, found in arrays.items() if not name.startswith(SAMPLE)}
+        sample = cls(*restored(part, n_classes, None)) if part else None
+        return cls(*restored(rest, n_classes, buckets), buckets, pruned, sample)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a file stores; `buckets` and `pruned` go into its header."""
-        return stored(self.lists, self.documents, self.lexicon, self.links)
+        whole = stored(self.lists, self.documents, self.lexicon, self.links)
+        part = {} if self.sample is None else self.sample.arrays()
+        return {**whole, **{SAMPLE + name: found for name, found in part.items()}}
 
     @property
     def tokens(self) -> NDArray[Any]:
@@ -110,7 +124,10 @@ class Counts:
         lists = tuple(a.plus(b, sign) for a, b in zip(self.lists, other.lists))
         lexicon = one_lexicon([self.lexicon, other.lexicon])
         documents, links = self.documents + sign * other.documents, Links.all([self.links, other.links])
-        return Counts(lists, documents, lexicon, links, self.buckets, self.pruned or other.pruned)
+        sample = self.sample or other.sample
+        if self.sample is not None and other.sample is not None:
+            sample = self.sample._plus(other.sample, sign).most(NAMED)
+        return Counts(lists, documents, lexicon, links, self.buckets, self.pruned or other.pruned, sample)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
@@ -160,7 +177,25 @@ class Counts:
         if len(rows) < len(lexicon):
             ends = lexicon.ends
             lexicon = Labels(lexicon.keys[rows], *cut_out(lexicon.blob, ends[:-1][rows], ends[1:][rows]))
-        return replace(self, lexicon=lexicon, links=Links(keys, prefixes))
+        sample = self.sample
+        if sample is not None and self.buckets is not None:
+            sample = sample._in_buckets(self.keys(), self.buckets)
+        return replace(self, lexicon=lexicon, links=Links(keys, prefixes), sample=sample)
+
+    def _in_buckets(self, buckets: Keys, many: int) -> Counts:
+        """The tokens alone that fall into these of so many buckets."""
+        lists = [one.kept(np.isin(bucket_keys(one.keys, many), buckets)) for one in self.lists]
+        return replace(self, lists=tuple(lists)).trimmed()
+
+    def most(self, many: int) -> Counts:
+        """The most frequent tokens of all classes together, at most so many, that are there at all."""
+        lists = tuple(one.kept(one.numbers > 0) for one in self.lists)
+        keys, totals = replace(self, lists=lists).pooled()
+        kept = frozen(keys)
+        if len(keys) > many:
+            kept = frozen(np.sort(keys[np.lexsort((keys, -totals))[:many]]))
+        lists = tuple(one.kept(table_kernels.among(frozen(one.keys), kept)) for one in lists)
+        return replace(self, lists=lists).trimmed()
 
     def scaled(self, factors: NDArray[Any]) -> Counts:
         """Each class times its own factor; the numbers stay whole where all factors are."""
@@ -175,7 +210,9 @@ class Counts:
         whole = np.all(factors == np.floor(factors)) and largest * float(np.abs(factors).max(initial=0)) < 2.0**62
         factors = factors.astype(np.int64 if whole else np.float64)
         lists = [Sorted(keys, numbers * factor) for (keys, numbers), factor in zip(self.lists, factors)]
-        scaled = replace(self, lists=tuple(s.kept(s.numbers != 0) for s in lists), documents=self.documents * factors)
+        kept, documents = tuple(s.kept(s.numbers != 0) for s in lists), self.documents * factors
+        sample = None if self.sample is None else self.sample.scaled(factors)
+        scaled = replace(self, lists=kept, documents=documents, sample=sample)
         return scaled if factors.all() else scaled.trimmed()
 
     def prune(self, min_count: float) -> Counts:
@@ -188,18 +225,35 @@ class Counts:
     def select(self, classes: Sequence[int]) -> Counts:
         """Some of the classes, in this order."""
         lists = tuple(self.lists[c] for c in classes)
-        return replace(self, lists=lists, documents=self.documents[list(classes)]).trimmed()
+        sample = None if self.sample is None else self.sample.select(classes)
+        return replace(self, lists=lists, documents=self.documents[list(classes)], sample=sample).trimmed()
 
     def grouped(self, n_classes: int, places: NDArray[Any]) -> Counts:
         """The same counts with class i standing at places[i] of other classes."""
         lists, documents = [Sorted.nothing()] * n_classes, np.zeros(n_classes, self.documents.dtype)
         for at, one, many in zip(places, self.lists, self.documents):
             lists[at], documents[at] = lists[at].plus(one), documents[at] + many
-        return replace(self, lists=tuple(lists), documents=documents)
+        sample = None if self.sample is None else self.sample.grouped(n_classes, places)
+        return replace(self, lists=tuple(lists), documents=documents, sample=sample)
+
+    @functools.cached_property
+    def _names(self) -> tuple[Keys, Keys]:
+        """The buckets that have a name, in order, and the most frequent token of the sample in each."""
+        if self.sample is None or self.buckets is None:
+            return np.empty(0, np.uint64), np.empty(0, np.uint64)
+        keys, totals = self.sample.pooled()
+        buckets = bucket_keys(keys, self.buckets)
+        order = np.lexsort((keys, -totals, buckets))
+        found, first = np.unique(buckets[order], return_index=True)
+        return found, keys[order][first]
 
     def text(self, key: int) -> str:
-        """The text of a word or an n-gram; of a bucket, its number."""
+        """The text of a word or an n-gram; of a bucket, its most frequent token in the sample, or else its number."""
         if self.buckets is not None:
+            named, tokens = self._names
+            row = int(np.searchsorted(named, np.uint64(key)))
+            if self.sample is not None and row < len(named) and int(named[row]) == key:
+                return self.sample.text(int(tokens[row]))
             return f"#{int(key) >> (65 - self.buckets.bit_length())}"
         words: list[str] = []
         while True:

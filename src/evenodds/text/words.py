@@ -14,7 +14,7 @@ from evenodds.text.keys import LONGEST, MASK
 from evenodds.text.tokenise import Tokens
 
 Events = Literal["counts", "present", "bernoulli", "complement"]
-FLAGS = ("case", "accents", "digits", "punctuation")
+FLAGS = ("length_column", "case", "accents", "digits", "punctuation")
 EVENTS: tuple[Events, ...] = ("counts", "present", "bernoulli", "complement")
 
 
@@ -31,6 +31,9 @@ class Words:
                  What is kept, and written to a file, is the 64-bit seed made of it
     min_count    words counted less often, in all classes together, are not used
     smoothing    pseudo-counts, or "auto"; None: the model's
+    length       "as is": a long text counts for more than a short one; "normalised": the counts of each text that is
+                 learnt are divided by their Euclidean norm (Rennie et al. 2003)
+    length_column  whether the number of words is a column of its own beside them, "text.length" beside "text"
     prior        "flat": `smoothing` pseudo-counts for every word; "pooled": so many tokens of all classes together
     neighbours   1 or 2: a word never seen is read as the known one most like it, if that is so many edits away
     function     a callable from text to tokens, instead of what follows
@@ -43,6 +46,8 @@ class Words:
     key: str | bytes | int | None = None
     min_count: float = 1
     smoothing: float | Literal["auto"] | None = None
+    length: Literal["as is", "normalised"] = "as is"
+    length_column: bool = False
     prior: Literal["flat", "pooled"] = "flat"
     neighbours: Literal[0, 1, 2] = 0
     function: Callable[[str], Iterable[str]] | None = None
@@ -60,6 +65,10 @@ class Words:
             raise ValueError(f"Words: events={self.events!r}: expected one of {', '.join(map(repr, EVENTS))}")
         if self.prior not in ("flat", "pooled"):
             raise ValueError(f"Words: prior={self.prior!r}: expected 'flat' or 'pooled'")
+        if self.length not in ("as is", "normalised"):
+            raise ValueError(f"Words: length={self.length!r}: expected 'as is' or 'normalised'")
+        if self.length == "normalised" and self.events == "bernoulli":
+            raise ValueError("Words: length='normalised' and events='bernoulli': a word there or not has no length")
         if self.buckets is not None and not (
             _is_whole(self.buckets) and self.buckets & (self.buckets - 1) == 0 and 1 << 8 <= self.buckets <= 1 << 24
         ):
