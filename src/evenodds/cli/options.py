@@ -204,9 +204,7 @@ modelling = _gathered(
     click.option("--text", "texts", multiple=True, metavar="COLUMN", help="A column of text. Repeatable."),
     click.option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Of text: runs of up to N words."),
     click.option("--events", type=click.Choice(EVENTS), help="Of text: what is said of a word."),
-    click.option(
-        "--buckets", type=int, metavar="N", help="Of text: hash words into N buckets (a power of two), to keep none."
-    ),
+    click.option("--buckets", type=int, metavar="N", help="Of text: hash words into N buckets, a power of two."),
     click.option(
         "--key-file", type=click.Path(dir_okay=False), metavar="FILE", help="Of buckets: a secret they depend on."
     ),
