@@ -20,6 +20,7 @@ from evenodds import double_double as dd
 from evenodds.errors import DataError
 from evenodds.families import kernels
 from evenodds.families.leaves import Floats, Rows, axis_of, read_exactly
+from evenodds.families.left_out import less
 from evenodds.labels import Fixed, Grid, Ints, union
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Numbers, Tally
@@ -212,6 +213,17 @@ def moments(tally: Tally) -> tuple[Floats, Floats, Floats]:
     """n, mean and Σ (x - mean)² per group; the last is formed here, once, from double-double sums."""
     n = read_exactly(tally, "rows")[:, 0]
     return centred(n, read_exactly(tally, "moments"))
+
+
+def left_out(n: Floats, sums: Floats, x: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """n, mean and Σ (x - mean)² of double-double sums without one value x of some weight, for many x at once."""
+    each, value = dd.of(weights), dd.of(x)
+    first = dd.multiply(each, value)
+    rest = dd.subtract(sums, np.stack([first, dd.multiply(first, value)], axis=1))
+    count = dd.subtract(n, each)
+    left = less(dd.value(n) + np.zeros(len(x)), weights)
+    _, mean, squares = centred(count, rest)
+    return left, np.where(left > 0, mean, 0.0), np.where(left > 0, squares, 0.0)
 
 
 def centred(n: Floats, sums: Floats) -> tuple[Floats, Floats, Floats]:

@@ -21,6 +21,7 @@ from evenodds.families.base import COLUMN, Distribution, Estimate, Family, X, no
 from evenodds.families.bernoulli import Beta
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.leaves import Floats, Rows, check_weights
+from evenodds.families.left_out import How, Left
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -206,6 +207,13 @@ class WordCounts(Family):
             return float((n * np.log(mine / (mine + rest)))[used].sum())
 
         return score
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """Σ weights of each text's tokens with its own row taken out."""
+        from evenodds.families.left_words import left_out
+
+        return left_out(tally, how)
 
     def log_prob(self, x: Any) -> Floats:
         """Σ weights of a text's tokens (texts, classes), up to what no class changes; NaN for a null."""
