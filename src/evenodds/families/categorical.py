@@ -196,7 +196,11 @@ class Categorical(Family):
         known = start.labels
         if known is not None:
             union, mine, theirs = known.merge(labels)
-            wide, prior, stays = np.zeros((len(union), counts.shape[1])), np.zeros(len(union)), np.zeros(len(union), bool)
+            wide, prior, stays = (
+                np.zeros((len(union), counts.shape[1])),
+                np.zeros(len(union)),
+                np.zeros(len(union), bool),
+            )
             wide[theirs], prior[mine], stays[mine] = counts, start.concentration, True
             table, labels = Counted(wide, prior, stays), union
         else:
@@ -212,7 +216,7 @@ class Categorical(Family):
             log_p = table.log_shares(np.where(strange, 0, values), left, how)
             log_p[strange] = -np.inf
             if how.unseen:
-                never = np.flatnonzero(np.isneginf(log_p).all(axis=1))
+                never = np.flatnonzero(strange | table.lost(np.where(strange, 0, values), left))
                 log_p[never] = _unseen(table, left.some(never), how)
             return log_p
 

@@ -201,15 +201,16 @@ class Gaussian(Family):
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> NormalInverseGamma:
         """The within-group variance, worth `strength` rows, and a mean as wide as the pooled spread."""
         _, _, squares = numeric.moments(tally)
-        return cls._pooled(np.sum(squares), *numeric.moments(tally.pooled()), strength)
+        return cls._pooled(np.sum(squares), numeric.moments(tally.pooled()), strength)
 
     @staticmethod
-    def _pooled(within: Any, total: Any, centre: Any, overall: Any, strength: float) -> NormalInverseGamma:
+    def _pooled(within: Any, everything: tuple[Any, Any, Any], strength: float) -> NormalInverseGamma:
         """The same of Σ (x - mean)² within the groups, and of the moments of all values."""
+        total, centre, overall = everything
         within = np.where(within > 0, within, overall)
         ratio = np.where(overall > 0, within / np.where(overall > 0, overall, 1.0), 1.0)
         variance = within / np.maximum(total, 1.0)
-        return NormalInverseGamma(*tidy(centre, ratio), strength / 2, tidy(strength / 2 * variance))
+        return NormalInverseGamma(tidy(centre), tidy(ratio), strength / 2, tidy(strength / 2 * variance))
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:
@@ -325,14 +326,15 @@ class Gaussian(Family):
             prior = start
             if how.pooled:
                 within = moments[2].sum(axis=1, keepdims=True)
-                prior = cls._pooled(within, *(part[:, None] for part in everything), how.strength)
+                n, centre, overall = (part[:, None] for part in everything)
+                prior = cls._pooled(within, (n, centre, overall), how.strength)
             groups = left.n_groups - left.gone[:, None]
             posterior = cls._shared(prior.given(*moments), prior, how.column, groups)
             if left.gone.any():  # of a group that is not there, anything can be said
                 here, lost = dataclasses.asdict(posterior), left.lost
                 posterior = NormalInverseGamma(**{name: np.where(lost, 1.0, part) for name, part in here.items()})
-            found = cls._estimated(posterior, how.estimate, how.column, groups)
-            return found.each(x)  # type: ignore[attr-defined]
+            curve: Any = cls._estimated(posterior, how.estimate, how.column, groups)
+            return curve.each(x)
 
         return evidence
 

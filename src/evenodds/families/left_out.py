@@ -26,7 +26,7 @@ MANY = 1 << 22  # cells of a table looked at together
 class How(NamedTuple):
     """How a column is estimated: what, under which settings, with which prior (None: formed from the strength)."""
 
-    estimate: str
+    estimate: Literal["mle", "map", "mean", "predictive"]
     column: Column
     strength: float
     kind: Literal["pooled", "flat"]
@@ -127,13 +127,13 @@ class Counted:
         mass, whole = n + prior, total + weight
         if how.estimate == "map":
             above = np.maximum(mass - 1.0, 0.0)
-            rest = self._above(values, left, how, prior) + np.where(self._lost(values, left)[:, None], 0.0, above)
+            rest = self._above(values, left, how, prior) + np.where(self.lost(values, left)[:, None], 0.0, above)
             mass, whole = np.where(rest > 0, above, mass), np.where(rest > 0, rest, whole)
-        mass = np.where(self._lost(values, left)[:, None], 0.0, mass)
+        mass = np.where(self.lost(values, left)[:, None], 0.0, mass)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(mass) - np.log(np.where(whole > 0, whole, 1.0)))
 
-    def _lost(self, values: Ints, left: Left) -> NDArray[np.bool_]:
+    def lost(self, values: Ints, left: Left) -> NDArray[np.bool_]:
         """Which rows' values no other row has."""
         return np.asarray((less(self.counts.sum(axis=1)[values], left.amounts) == 0) & ~self.stays[values])
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.families.left_out import How, Left
-from evenodds.families.words import PLAIN, Pseudo, Shares, WordCounts
+from evenodds.families.words import PLAIN, Pseudo, WordCounts
 from evenodds.labels import Ints
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels as run
@@ -39,37 +39,22 @@ class LeftWords:
 
     def __init__(self, tally: Tally, how: How) -> None:
         self.words, self.how = how.column.words or PLAIN, how
-        self.counts = WordCounts.counts(tally)
         prior = how.prior if how.prior is not None else Pseudo(how.strength, how.kind == "pooled")
         if how.estimate in ("mle", "map"):
             raise ValueError(f"texts are not left out under estimate={how.estimate!r}; use 'mean' or 'predictive'")
         if self.words.events in ("bernoulli", "complement") and prior.strength == 0:
             raise ValueError(f"without smoothing a text of events={self.words.events!r} can be impossible; use some")
-        if self.counts.pruned:
+        if WordCounts.counts(tally).pruned:
             raise ValueError("its counts are pruned: the rare words of a text are gone, so it cannot be left out")
         self.prior: Pseudo = prior
         known = WordCounts.shares(tally, prior, how.column)
-        self.known = Shares(known.keys, np.ascontiguousarray(known.counts), known.prior, known.totals, known.weight)
-        self.pooled = self.known.counts.sum(axis=1)
-        self._table = lookup(self.known.keys, np.arange(len(self.known.keys), dtype=np.uint64))
-
-    @functools.cached_property
-    def logs(self) -> Floats:
-        """log of each word's mass in each class (counts), in all others (complement); or its log-odds (bernoulli)."""
-        if self.prior.pooled:  # another for each text
-            return np.zeros((0, self.known.counts.shape[1]))
+        self.keys, self.totals, classes = known.keys, known.totals, known.counts.shape[1]
+        self.counts = np.empty((len(known.keys), classes + 1))  # of each class, and of all: side by side in the caches
+        self.counts[:, :-1] = known.counts
+        self.counts[:, -1] = known.counts.sum(axis=1)
+        self._places = lookup(known.keys, np.arange(len(known.keys), dtype=np.uint64))
         with np.errstate(divide="ignore"):
-            there: Floats = np.log(self.known.counts + self.prior.strength)
-            if self.words.events == "complement":
-                return np.asarray(np.log(self.pooled[:, None] - self.known.counts + self.prior.strength))
-            if self.words.events == "bernoulli":
-                there -= np.log(np.maximum(self.known.totals - self.known.counts, 0.0) + self.prior.strength)
-        return there
-
-    @functools.cached_property
-    def _logs_of_numbers(self) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.arange(TABLE) + self.prior.strength))
+            self._logs = np.log(np.arange(TABLE) + prior.strength)
 
     def score(self, texts: Texts, left: Left) -> Floats:
         """Σ of the weights of each text's words in each class, (texts, classes), without the text's own counts."""
@@ -79,7 +64,7 @@ class LeftWords:
         for first, beyond in reader.texts.pieces(BATCH):
             level, times = reader.bags(self._level(reader.read(first, beyond)))
             rows = np.empty(len(level.keys), np.int64)
-            run.find_rows(level.keys, *self._table, rows)
+            run.find_rows(level.keys, *self._places, rows)
             self._batch(level, times, rows, left.some(slice(first, beyond)), first, sums[first:beyond])
         return sums
 
@@ -95,38 +80,38 @@ class LeftWords:
         return Level(bucket_keys(whole.keys, self.words.buckets), whole.places, whole.ends)
 
     def _batch(self, level: Level, times: Ints, rows: Ints, left: Left, first: int, sums: Floats) -> None:
-        known, words, distinct = self.known, self.words, self.words.distinct
-        counts, pooled = frozen(known.counts), frozen(self.pooled)
+        words, distinct, counts = self.words, self.words.distinct, frozen(self.counts)
         self._check(level, rows, left, first)
         gone, lost = np.empty(len(rows)), np.zeros(len(sums), np.int64)
         less = np.zeros((len(sums), left.n_groups))
-        own = (counts, pooled, left.groups, left.amounts)
         enough = float(words.min_count) if words.min_count > 1 else 0.0
-        wrong = run.drop_lost(rows, times, level.ends, *own, enough, distinct, gone, less, lost)
+        own = (counts, left.groups, left.amounts, enough, distinct)
+        wrong = run.drop_lost(rows, times, level.ends, *own, gone, less, lost)
         if wrong >= 0:
             raise DataError(f"text {first + wrong} has a word more often than its class: {_NEVER}")
         how = (self.prior.strength, self.prior.pooled)
         if words.events == "bernoulli":
             self._absent(left, sums)
             many = self._summed(left.amounts)
-            args = (counts, pooled, self.logs, left.groups, gone, known.totals, left.amounts, *how, many, sums)
-            run.bernoulli(rows, level.ends, *args)
+            of = (counts, left.groups, gone, self.totals, left.amounts)
+            run.bernoulli(rows, level.ends, *of, *how, self._logs, many, sums)
             return
-        totals = np.maximum(known.totals - less, 0.0)
+        totals = np.maximum(self.totals - less, 0.0)
         totals[totals <= SMALL * less] = 0.0
         weights = np.full(len(sums), self.prior.strength)
         if not self.prior.pooled:
-            weights *= len(known.keys) - lost
-        args = (counts, pooled, self.logs, left.groups, gone, totals, weights, *how, distinct)
+            weights *= len(self.keys) - lost
+        args = (counts, left.groups, gone, totals, weights, *how, distinct, self._logs)
         if words.events == "complement":
-            run.complement(rows, times, level.ends, *args, self._logs_of_numbers, sums)
+            run.complement(rows, times, level.ends, *args, sums)
             return
         there = np.empty(len(sums))
         run.multinomial(rows, times, level.ends, *args, there, sums)
         if self.how.unseen and self.prior.strength > 0:
             tokens = np.diff(level.ends, prepend=0) if distinct else _sums(times, level.ends)
             share = self.prior.strength / (totals.sum(axis=1) + 1) if self.prior.pooled else self.prior.strength
-            mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(totals + weights[:, None])
+            whole = totals + weights[:, None]  # 0 where no text has a word any more: then nothing is said
+            mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(np.where(whole > 0, whole, 1.0))
             sums += (tokens - there)[:, None] * mass
 
     def _check(self, level: Level, rows: Ints, left: Left, first: int) -> None:
@@ -149,15 +134,15 @@ class LeftWords:
     @functools.lru_cache(maxsize=64)  # noqa: B019  as long as the counts are there
     def _bases(self, amount: float) -> tuple[Floats, Floats]:
         """The sums of a class that has not the text, and of the class that has it, for a text of this weight."""
-        found = np.zeros((2, len(self.known.totals)))
-        whole = max(float(self.known.totals.sum()) - amount, 0.0)
+        found = np.zeros((2, len(self.totals)))
+        whole = max(float(self.totals.sum()) - amount, 0.0)
         for k, (n, pooled, many) in enumerate(self._alike):
             pseudo = self.prior.strength * np.ones(len(n))
             summed = np.ones(len(n), bool)
             if self.prior.pooled:
                 pseudo = self.prior.strength - self.prior.strength * pooled / (whole or 1.0)
                 summed = pooled < whole - SMALL
-            for own, size in enumerate((self.known.totals[k], max(self.known.totals[k] - amount, 0.0))):
+            for own, size in enumerate((self.totals[k], max(self.totals[k] - amount, 0.0))):
                 some = summed & (size - n > -SMALL)
                 found[own, k] = many[some] @ np.log(np.maximum(size - n[some], 0.0) + pseudo[some])
         return found[0], found[1]
@@ -165,18 +150,18 @@ class LeftWords:
     def _summed(self, amounts: Floats) -> Ints:
         """How many words the sum of absences is over, for texts of these weights."""
         if not self.prior.pooled:
-            return np.full(len(amounts), len(self.known.keys))
-        ordered = np.sort(self.pooled)
-        return np.searchsorted(ordered, self.known.totals.sum() - amounts - SMALL, side="left").astype(np.int64)
+            return np.full(len(amounts), len(self.keys))
+        ordered = np.sort(self.counts[:, -1])
+        return np.searchsorted(ordered, self.totals.sum() - amounts - SMALL, side="left").astype(np.int64)
 
     @functools.cached_property
     def _alike(self) -> list[tuple[Floats, Floats, Floats]]:
         """Per class the different counts of words, those words' counts in all classes, and how many such words."""
         found = []
-        for k in range(self.known.counts.shape[1]):
-            n = self.known.counts[:, k]
+        for k in range(len(self.totals)):
+            n = self.counts[:, k]
             if self.prior.pooled:
-                pairs, many = np.unique(np.stack([n, self.pooled]), axis=1, return_counts=True)
+                pairs, many = np.unique(self.counts[:, [k, -1]].T, axis=1, return_counts=True)
                 found.append((pairs[0], pairs[1], many.astype(float)))
             else:
                 values, many = np.unique(n, return_counts=True)

@@ -29,6 +29,7 @@ EXPONENTS, MANTISSAS = 4096, 128
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
+ROUNDING = 2.0**-102  # of Σx²: what double-doubles leave of a spread that is none
 RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
 
 
@@ -230,4 +231,4 @@ def centred(n: Floats, sums: Floats) -> tuple[Floats, Floats, Floats]:
     """n, mean and Σ (x - mean)² = Σx² - (Σx)²/n of double-double sums."""
     mean = dd.divide(sums[:, 0], n)
     squares = dd.value(dd.subtract(sums[:, 1], dd.multiply(sums[:, 0], mean)))
-    return dd.value(n), dd.value(mean), np.maximum(squares, 0.0)
+    return dd.value(n), dd.value(mean), np.where(squares > ROUNDING * dd.value(sums)[1], squares, 0.0)

@@ -170,6 +170,8 @@ class WordCounts(Family):
         if prior.strength == 0 or words.events in ("bernoulli", "complement"):
             return None
         known = cls.shares(tally, prior, column)
+        if not len(known.keys):
+            return None
         share = prior.strength / (known.totals.sum() + 1) if prior.pooled else prior.strength
         return np.asarray(np.log(share) - np.log(known.totals + known.weight))
 

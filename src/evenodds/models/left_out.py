@@ -16,7 +16,7 @@ import numpy as np
 from evenodds.cells import Coded, as_column
 from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
-from evenodds.data.sum import CLASSES, cells, target_codes
+from evenodds.data.sum import cells, target_codes
 from evenodds.errors import DataError
 from evenodds.families import Dirichlet
 from evenodds.families.leaves import Floats, check_weights
@@ -93,11 +93,17 @@ def _score(model: Model, columns: dict[str, Evidence], rows: Table, left: Left, 
         some = np.flatnonzero(known)
         if not len(some):
             continue
-        says = _refused(f"column {name!r}", evidence, x.take(some) if isinstance(x, Texts) else x[some], left.some(some))
+        says = _refused(
+            f"column {name!r}", evidence, x.take(some) if isinstance(x, Texts) else x[some], left.some(some)
+        )
         says[left.some(some).lost] = -np.inf
         says[np.isneginf(says.max(axis=1))] = 0.0  # impossible in every class: no evidence
         total[some] += says
-    return normalise(total.T, first.T).T
+    nothing = np.isneginf(first).all(axis=1)  # the model's only row: without it there is no class
+    total[nothing] = 0.0
+    found = normalise(total.T, first.T).T
+    found[nothing] = -np.inf
+    return found
 
 
 def _known(x: Any) -> Any:
@@ -108,7 +114,7 @@ def _known(x: Any) -> Any:
 
 
 def _log_prior(model: Model, left: Left) -> Floats:
-    """log p(c) without each row, (rows, classes): from the rest of the rows, or as given; a class that is gone has none.
+    """log p(c) without each row, (rows, classes): of the other rows, or as given; a class that is gone has none.
 
     It need not add up to 1: what all classes share does not matter here.
     """

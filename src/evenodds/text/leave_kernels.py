@@ -1,9 +1,12 @@
 """Documents scored by the counts of their classes with their own words taken out.
 
-A document is a run of distinct tokens and how often each is there; `rows` says where each stands in the table of counts
-(words, classes), -1 where it is none. Of class k the document's own words are in, mass(w, k) is what is left of its
-count and the pseudo-counts: n_wk - own + λ, or with a pooled prior n_wk - own + λ · (all classes' n_w - own) / total.
-A word that no other document has is no word any more.
+A document is a run of distinct tokens and how often each is there; `rows` says where each stands in the table of
+counts, -1 where it is none. A row of the table has a word's count in each class and, last, in all. mass(w, k) is what
+is left of a count without the document, and pseudo-counts: n_wk - own + λ, or under a pooled prior, with N the number
+of all tokens, n_wk - own + λ · (n_w - own) / N. A word that no other document has is no word any more.
+
+Most words are in few classes. So what a word says of a class that never has it is added once a document, and of each
+word only where it differs from that. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
 """
 
 from __future__ import annotations
@@ -54,7 +57,6 @@ def drop_lost(
     times: Any,
     ends: Any,
     counts: Any,
-    pooled: Any,
     groups: Any,
     amounts: Any,
     enough: float,
@@ -69,21 +71,23 @@ def drop_lost(
     lost; gone[t] is what is taken out for token t. Returns the first document with a token that is counted less often
     than it is there, or -1.
     """
-    t = 0
+    t, many, wide = 0, len(rows), counts.shape[1]
+    classes = wide - 1
     for d in range(len(ends)):
         g, weight = groups[d], amounts[d]
         while t < ends[d]:
+            fetch_soon(counts, max(rows[min(t + AHEAD, many - 1)], 0) * wide)
             row = rows[t]
             own = weight if distinct else weight * times[t]
             gone[t] = own
             if row >= 0 and own > 0.0:
                 if counts[row, g] - own < -ROUNDING * own:
                     return d
-                rest = pooled[row] - own
+                rest = counts[row, classes] - own
                 if rest <= ROUNDING * own or rest < enough:
                     rows[t] = -2 - row
                     words[d] += 1
-                    for k in range(counts.shape[1]):
+                    for k in range(classes):
                         totals[d, k] += counts[row, k]
                 else:
                     totals[d, g] += own
@@ -98,14 +102,19 @@ def left(count: float, own: float) -> float:
     return rest if rest > ROUNDING * own else 0.0
 
 
+@shared
+def log_of(number: float, strength: float, table: Any) -> float:
+    """log(number + λ)."""
+    whole = np.int64(number) if number < len(table) else np.int64(0)
+    return table[whole] if whole == number else np.log(number + strength)
+
+
 @text_kernel
 def multinomial(
     rows: Any,
     times: Any,
     ends: Any,
     counts: Any,
-    pooled: Any,
-    logs: Any,
     groups: Any,
     gone: Any,
     totals: Any,
@@ -113,14 +122,16 @@ def multinomial(
     strength: float,
     is_pooled: bool,
     distinct: bool,
+    table: Any,
     known: Any,
     sums: Any,
 ) -> None:
     """sums[d, k] = Σ log mass(w, k) - log of the class's whole mass, over the tokens that are known without d.
 
-    totals[d, k] are the class's tokens without d, weights[d] the pseudo-counts of one class; logs[w, k] = log(n_wk + λ).
+    totals[d, k] are the class's tokens without d, weights[d] the pseudo-counts of one class.
     """
-    t, classes = 0, counts.shape[1]
+    t, classes = 0, counts.shape[1] - 1
+    never = table[0] if strength > 0.0 else 0.0
     for d in range(len(ends)):
         g, many, first = groups[d], 0.0, t
         everything = 0.0
@@ -132,17 +143,17 @@ def multinomial(
             if row >= 0:
                 x = 1.0 if distinct else float(times[t])
                 many += x
-                if is_pooled:
-                    pseudo = each * left(pooled[row], gone[t])
-                    for k in range(classes):
-                        if k != g:
-                            sums[d, k] += x * np.log(counts[row, k] + pseudo)
-                    sums[d, g] += x * np.log(left(counts[row, g], gone[t]) + pseudo)
-                else:
-                    for k in range(classes):
-                        if k != g:
-                            sums[d, k] += x * logs[row, k]
-                    sums[d, g] += x * np.log(left(counts[row, g], gone[t]) + strength)
+                pseudo = each * left(counts[row, classes], gone[t])
+                for k in range(classes):
+                    n = counts[row, k]
+                    if k == g:
+                        n = left(n, gone[t])
+                    if is_pooled:
+                        sums[d, k] += x * np.log(n + pseudo)
+                    elif n > 0.0:
+                        sums[d, k] += x * (log_of(n, strength, table) - never)
+                    elif strength == 0.0:
+                        sums[d, k] = -np.inf
             t += 1
         known[d] = many
         if many == 0.0:
@@ -150,12 +161,13 @@ def multinomial(
         for k in range(classes):
             whole = totals[d, k] + weights[d]
             if whole > 0.0:
-                sums[d, k] -= many * np.log(whole)
+                sums[d, k] += many * ((0.0 if is_pooled else never) - np.log(whole))
                 continue
             sums[d, k] = -many * np.log(everything)  # a class without tokens is like all together
             for i in range(first, ends[d]):
                 if rows[i] >= 0:
-                    sums[d, k] += (1.0 if distinct else float(times[i])) * np.log(left(pooled[rows[i]], gone[i]))
+                    x = 1.0 if distinct else float(times[i])
+                    sums[d, k] += x * np.log(left(counts[rows[i], classes], gone[i]))
 
 
 @text_kernel
@@ -164,8 +176,6 @@ def complement(
     times: Any,
     ends: Any,
     counts: Any,
-    pooled: Any,
-    logs: Any,
     groups: Any,
     gone: Any,
     totals: Any,
@@ -176,13 +186,10 @@ def complement(
     table: Any,
     sums: Any,
 ) -> None:
-    """sums[d, k] = -Σ log mass(w, all classes but k) - log of their whole mass, over the tokens known without d.
-
-    logs[w, k] = log(the others' n_w + λ); table[m] = log(m + λ), for the whole numbers that it has.
-    """
-    t, classes = 0, counts.shape[1]
+    """sums[d, k] = -Σ log mass(w, all classes but k) - log of their whole mass, over the tokens known without d."""
+    t, classes = 0, counts.shape[1] - 1
     for d in range(len(ends)):
-        g, many = groups[d], 0.0
+        g, many, shared_part = groups[d], 0.0, 0.0
         everything = 0.0
         for k in range(classes):
             everything += totals[d, k]
@@ -192,26 +199,22 @@ def complement(
             if row >= 0:
                 x = 1.0 if distinct else float(times[t])
                 many += x
-                rest = left(pooled[row], gone[t])
-                if is_pooled:
-                    pseudo = each * rest
-                    for k in range(classes):
-                        own = counts[row, k] if k != g else left(counts[row, k], gone[t])
-                        sums[d, k] -= x * np.log(max(rest - own, 0.0) + pseudo)
-                else:
-                    for k in range(classes):
-                        if k != g:
-                            others = max(rest - counts[row, k], 0.0)
-                            whole = np.int64(others) if others < len(table) else np.int64(0)
-                            if whole == others:
-                                sums[d, k] -= x * table[whole]
-                            else:
-                                sums[d, k] -= x * np.log(others + strength)
-                    sums[d, g] -= x * logs[row, g]
+                rest = left(counts[row, classes], gone[t])
+                pseudo = each * rest
+                never = np.log(rest + pseudo) if is_pooled else log_of(rest, strength, table)
+                shared_part += x * never
+                for k in range(classes):
+                    n = counts[row, k]
+                    if k == g:
+                        n = left(n, gone[t])
+                    if n > 0.0:
+                        others = max(rest - n, 0.0)
+                        log = np.log(others + pseudo) if is_pooled else log_of(others, strength, table)
+                        sums[d, k] -= x * (log - never)
             t += 1
         if many > 0.0:
             for k in range(classes):
-                sums[d, k] += many * np.log(everything - totals[d, k] + weights[d])
+                sums[d, k] += many * np.log(everything - totals[d, k] + weights[d]) - shared_part
 
 
 @text_kernel
@@ -219,23 +222,22 @@ def bernoulli(
     rows: Any,
     ends: Any,
     counts: Any,
-    pooled: Any,
-    odds: Any,
     groups: Any,
     gone: Any,
     documents: Any,
     amounts: Any,
     strength: float,
     is_pooled: bool,
+    table: Any,
     words: Any,
     sums: Any,
 ) -> None:
     """To Σ log(absent) over all words, already in sums[d, k], add what d's own words change, and the words' totals.
 
-    Before: of class g without d, d's words counted as if they were not in it. odds[w, k] = log(there) - log(absent).
-    words[d] is how many words the sum is over. Words that every text has say nothing under a pooled prior.
+    Before: of class g without d, d's words counted as if they were not in it. words[d] is how many words the sum is
+    over. Words that every text has say nothing under a pooled prior.
     """
-    t, classes = 0, counts.shape[1]
+    t, classes = 0, counts.shape[1] - 1
     weight = strength if is_pooled else 2.0 * strength
     everything = 0.0
     for k in range(classes):
@@ -243,30 +245,40 @@ def bernoulli(
     for d in range(len(ends)):
         g, mine, many = groups[d], amounts[d], float(words[d])
         whole = left(everything, mine)
+        share = strength / whole if whole > 0.0 else 0.0
+        added, taken = 0.0, 0.0  # words that are there, and that were summed as absent
         while t < ends[d]:
-            row = rows[t] if rows[t] >= 0 else -2 - rows[t]
             if rows[t] == -1:
                 t += 1
                 continue
-            own, kept = gone[t], rows[t] >= 0
+            row, own, kept = rows[t] if rows[t] >= 0 else -2 - rows[t], gone[t], rows[t] >= 0
             summed, pseudo, after = True, strength, strength
             if is_pooled:
-                summed = pooled[row] < whole - ROUNDING
-                kept = kept and left(pooled[row], own) < whole - ROUNDING
-                pseudo = strength * pooled[row] / whole
-                after = strength * left(pooled[row], own) / whole
-            many += (1.0 if kept else 0.0) - (1.0 if summed else 0.0)
+                pooled, rest = counts[row, classes], left(counts[row, classes], own)
+                summed, kept = pooled < whole - ROUNDING, kept and rest < whole - ROUNDING
+                pseudo, after = share * pooled, share * rest
+            added += 1.0 if kept else 0.0
+            taken += 1.0 if summed else 0.0
             for k in range(classes):
-                if k != g and kept and summed and not is_pooled:
-                    sums[d, k] += odds[row, k]
-                    continue
-                size = documents[k] if k != g else left(documents[k], mine)
-                if summed and size - counts[row, k] > -ROUNDING:
-                    sums[d, k] -= np.log(max(size - counts[row, k], 0.0) + (weight - pseudo))
-                if kept:
-                    sums[d, k] += np.log((counts[row, k] if k != g else left(counts[row, k], own)) + after)
+                n = counts[row, k]
+                if is_pooled:
+                    size = documents[k] if k != g else left(documents[k], mine)
+                    if summed and size - n > -ROUNDING:
+                        sums[d, k] -= np.log(max(size - n, 0.0) + (weight - pseudo))
+                    if kept:
+                        sums[d, k] += np.log((n if k != g else left(n, own)) + after)
+                elif n > 0.0:  # against a word that the class never has
+                    size = documents[k] if k != g else left(documents[k], mine)
+                    sums[d, k] += log_of(size, strength, table)
+                    if size - n > -ROUNDING:
+                        sums[d, k] -= log_of(max(size - n, 0.0), strength, table)
+                    if kept:
+                        sums[d, k] += log_of(n if k != g else left(n, own), strength, table) - table[0]
             t += 1
+        many += added - taken
         for k in range(classes):
             size = documents[k] if k != g else left(documents[k], mine)
+            if not is_pooled:
+                sums[d, k] += added * table[0] - taken * log_of(size, strength, table)
             if many > 0.0:
                 sums[d, k] -= many * np.log(size + weight)
