@@ -1,7 +1,7 @@
 """A model judged on a source's rows; or a kind of model, by folds: each predicted by the sum of the others.
 
 Learning is a sum, so k folds need no k fits: every fold is tallied once, in one pass, and the model without fold k is
-the sum of the other folds' tallies.
+the sum of the other folds' tallies. The finest folds are single rows: each is judged by the model it is taken out of.
 """
 
 from __future__ import annotations
@@ -57,6 +57,24 @@ def cross_validate(
     whole = Model(schema, Tally.total(parts))
     judged = Tally.total(_judged(models, source, reading, random_state, threads, []))
     return _metrics(judged, whole.classes, source), report
+
+
+def leave_one_out(
+    model: Model, source: Source, weights: str | None = None, threads: int | None = None
+) -> tuple[Metrics, Report]:
+    """How good a model is on the rows it was learnt from, each predicted without itself."""
+    reading, reports = Reading(model.schema, weights=weights), list[Report]()
+
+    def judged() -> Iterator[Tally]:
+        for batch in source.batches(reading.columns):
+            read = reading(batch)
+            reports.append(read.report)
+            assert read.target is not None
+            if read.table.rows:
+                log_p = model.leave_one_out(read.table, read.target, read.weights, threads)
+                yield tally(read.target, log_p, model.classes, read.weights)
+
+    return _metrics(Tally.total(judged()), model.classes, source), sum(reports, Report())
 
 
 def _without_each(parts: Sequence[Tally], schema: Schema, settings: Settings) -> list[Model]:

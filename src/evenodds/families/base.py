@@ -15,6 +15,7 @@ predictive  no parameters at all: they are integrated out, p(x | data) = ∫ p(x
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenodds.cells import as_column, codes, numbers
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, check_weights
+from evenodds.families.left_out import How, Left
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -297,6 +299,11 @@ class Family(Distribution):
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ log p(x) over the rows of a tally, without the rows."""
+        raise NotImplementedError
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log p(x_i | group), (rows, groups), of many cells at once: each with its own row taken from its group."""
         raise NotImplementedError
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from evenodds.families.base import (
     tidy,
 )
 from evenodds.families.leaves import Floats, Rows, count, read
+from evenodds.families.left_out import Counted, How, Left
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -160,6 +162,22 @@ class Bernoulli(Family):
     @classmethod
     def _of(cls, posterior: Any, estimate: Estimate) -> Self:
         return cls(posterior.mode if estimate == "map" else posterior.mean)
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log p of each outcome with its own row taken out."""
+        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+        sides = Counted(cls.table(tally), np.array([start.b, start.a], float), np.ones(2, bool))
+
+        def evidence(x: Any, left: Left) -> Floats:
+            values = (x == 1).astype(np.int64)
+            if how.estimate != "map":
+                return sides.log_shares(values, left, how)
+            mine, total, prior, weight = sides.cells(values, left, how)
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(Beta(mine + prior, total - mine + (weight - prior)).mode))
+
+        return evidence
 
     def log_prob(self, x: Any) -> Floats:
         """log p where x is 1, log (1 - p) where it is 0."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from evenodds.families.base import (
 )
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.leaves import Floats, Rows, plain
+from evenodds.families.left_out import Counted, How, Left
 from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -106,6 +108,16 @@ class Binned(Family):
             return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin)
         posterior = (cls.flat_prior() if prior is None else prior) + _as_labels(counts, tally)
         return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump, column.origin)
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log share of each value's bin with its own row taken out; the cuts stay those of all rows."""
+        edges, counts, tails, lump = _cut(tally, how.column)
+        bins = cls(edges, counts, tails, lump, how.column.origin)
+        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+        prior = np.broadcast_to(np.asarray(start.concentration, float), len(counts))
+        table = Counted(counts, prior, np.ones(len(counts), bool))
+        return lambda x, left: table.log_shares(bins.codes(x).astype(np.int64), left, how)
 
     def log_prob(self, x: Any) -> Floats:
         """log density, or log mass at a lump; NaN for a missing value."""

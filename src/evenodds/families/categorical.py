@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from evenodds.cells import Coded, as_column, codes
+from evenodds.errors import DataError
 from evenodds.families.base import (
     COLUMN,
     Conjugate,
@@ -23,6 +24,7 @@ from evenodds.families.base import (
     tidy,
 )
 from evenodds.families.leaves import Floats, Rows, axis_of, count_many, read
+from evenodds.families.left_out import Counted, How, Left
 from evenodds.labels import Grid, Labels, canonical
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -186,6 +188,40 @@ class Categorical(Family):
     def _of(cls, posterior: Any, estimate: Estimate) -> Self:
         return cls(posterior.mode if estimate == "map" else posterior.mean, posterior.labels)
 
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log θ of each value with its own row taken out; one that no other row has is unseen."""
+        labels, counts = axis_of(tally, "labels"), cls.table(tally)
+        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+        known = start.labels
+        if known is not None:
+            union, mine, theirs = known.merge(labels)
+            wide, prior, stays = (
+                np.zeros((len(union), counts.shape[1])),
+                np.zeros(len(union)),
+                np.zeros(len(union), bool),
+            )
+            wide[theirs], prior[mine], stays[mine] = counts, start.concentration, True
+            table, labels = Counted(wide, prior, stays), union
+        else:
+            prior = np.full(len(counts), float(start.concentration))
+            table = Counted(counts, prior, np.zeros(len(counts), bool))
+
+        def evidence(x: Coded, left: Left) -> Floats:
+            values = labels.find(x.labels.keys)[x.places]
+            strange = values < 0
+            if np.any(strange & (left.amounts > 0)):
+                text = x.labels.text(int(x.places[np.argmax(strange & (left.amounts > 0))]))
+                raise DataError(f"the value {text!r} was never learnt: only rows that were learnt can be left out")
+            log_p = table.log_shares(np.where(strange, 0, values), left, how)
+            log_p[strange] = -np.inf
+            if how.unseen:
+                never = np.flatnonzero(strange | table.lost(np.where(strange, 0, values), left))
+                log_p[never] = _unseen(table, left.some(never), how)
+            return log_p
+
+        return evidence
+
     def log_prob(self, x: Any) -> Floats:
         """log θ of each value; -inf for a value that is not in the list, NaN for a null."""
         cells = codes(as_column(x))
@@ -223,6 +259,18 @@ class Categorical(Family):
 
     def __repr__(self) -> str:
         return _named("Categorical", self.shares, self.labels)
+
+
+def _unseen(table: Counted, left: Left, how: How) -> Floats:
+    """log of the smoothing mass of values that no row but the one left out has; 0 where there is none."""
+    if how.strength == 0 or how.estimate == "mle":
+        return np.zeros((len(left.groups), left.n_groups))
+    n = left.without(table.counts.sum(axis=0))
+    if how.kind == "flat":
+        values = (table.stays | (table.counts.sum(axis=1) > 0)).sum() - (left.amounts[:, None] > 0)
+        return np.asarray(np.log(how.strength) - np.log(how.strength * values + n))
+    everything = table.counts.sum() - left.amounts[:, None]
+    return np.asarray(np.log(how.strength / (everything + 1)) - np.log(how.strength + n))
 
 
 def _named(name: str, values: Any, labels: Any) -> str:

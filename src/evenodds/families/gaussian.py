@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -25,7 +26,8 @@ from evenodds.families.base import (
     some,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows
+from evenodds.families.leaves import Floats, Rows, read_exactly
+from evenodds.families.left_out import How, Left
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
@@ -53,7 +55,10 @@ class NormalInverseGamma(Conjugate):
         not_negative(strength=self.strength, scale=self.scale)
 
     def __add__(self, tally: Tally) -> Self:
-        n, average, squares = numeric.moments(tally)
+        return self.given(*numeric.moments(tally))
+
+    def given(self, n: Any, average: Any, squares: Any) -> Self:
+        """What is known after n values of this mean, whose squared distances from it add up to `squares`."""
         strength = self.strength + n
         weight = np.where(strength > 0, strength, 1.0)
         between = self.strength * n * (average - self.mean) ** 2 / weight
@@ -123,13 +128,25 @@ class StudentT(Distribution):
     def log_prob(self, x: Any) -> Floats:
         """log density."""
         x, df, mean, scale = by_group(x, self.df, self.mean, self.scale)
+        return groups_last(self._log(x, df, mean, scale, self._constant.reshape(df.shape)), x)
+
+    def each(self, x: Floats) -> Floats:
+        """log density of the i-th value under the i-th parameters, (values, groups)."""
+        from scipy.special import gammaln
+
+        df, scale = np.asarray(self.df), np.asarray(self.scale)
+        constant = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(df * math.pi) - np.log(scale)
+        return self._log(x[:, None], df, np.asarray(self.mean), scale, constant)
+
+    @staticmethod
+    def _log(x: Floats, df: Floats, mean: Floats, scale: Floats, constant: Floats) -> Floats:
         z = np.asarray(x - mean)
         z *= 1 / (scale * np.sqrt(df))
         z *= z
         np.log1p(z, out=z)
         z *= -(df + 1) / 2
-        z += self._constant.reshape(df.shape)
-        return groups_last(z, x)
+        z += constant
+        return z
 
     @functools.cached_property
     def _constant(self) -> Floats:
@@ -184,12 +201,16 @@ class Gaussian(Family):
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> NormalInverseGamma:
         """The within-group variance, worth `strength` rows, and a mean as wide as the pooled spread."""
         _, _, squares = numeric.moments(tally)
-        total, centre, spread_ = numeric.moments(tally.pooled())
-        within, overall = float(np.sum(squares)), float(spread_)
-        within = within if within > 0 else overall
-        variance = within / max(float(total), 1.0)
-        ratio = within / overall if overall > 0 else 1.0
-        return NormalInverseGamma(float(centre), ratio, strength / 2, strength / 2 * variance)
+        return cls._pooled(np.sum(squares), numeric.moments(tally.pooled()), strength)
+
+    @staticmethod
+    def _pooled(within: Any, everything: tuple[Any, Any, Any], strength: float) -> NormalInverseGamma:
+        """The same of Σ (x - mean)² within the groups, and of the moments of all values."""
+        total, centre, overall = everything
+        within = np.where(within > 0, within, overall)
+        ratio = np.where(overall > 0, within / np.where(overall > 0, overall, 1.0), 1.0)
+        variance = within / np.maximum(total, 1.0)
+        return NormalInverseGamma(tidy(centre), tidy(ratio), strength / 2, tidy(strength / 2 * variance))
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:
@@ -205,15 +226,21 @@ class Gaussian(Family):
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
         """What is known of the means and variances; a given variance is as good as known from a quadrillion values."""
         posterior = super().posterior(data, prior, column)
+        return cls._shared(posterior, cls.flat_prior() if prior is None else prior, column, np.size(posterior.mean))
+
+    @staticmethod
+    def _shared(
+        posterior: NormalInverseGamma, start: NormalInverseGamma, column: Column, groups: Any
+    ) -> NormalInverseGamma:
+        """The posterior with the variance of all groups, or with a known one, where the column has it so."""
         if column.variance == "per_class":
             return posterior
         ones = np.ones(np.shape(posterior.mean))
         if column.variance != "pooled":
             return dataclasses.replace(posterior, shape=ones * 1e15, scale=ones * 1e15 * float(column.variance))
-        start = cls.flat_prior() if prior is None else prior
-        flat = 0.5 * (np.size(posterior.mean) - 1) if np.all(np.asarray(start.strength) == 0) else 0.0
-        shape = start.shape + np.sum(posterior.shape - start.shape) - flat
-        scale = start.scale + np.sum(posterior.scale - start.scale)
+        flat = 0.5 * (groups - 1) if np.all(np.asarray(start.strength) == 0) else 0.0
+        shape = start.shape + _over_groups(posterior.shape - start.shape) - flat
+        scale = start.scale + _over_groups(posterior.scale - start.scale)
         return dataclasses.replace(posterior, shape=ones * shape, scale=ones * scale)
 
     @classmethod
@@ -224,11 +251,17 @@ class Gaussian(Family):
         if estimate == "mle" or column.variance == "per_class":
             return super().estimate(tally, estimate, prior, column)
         posterior = cls.posterior(tally, prior, column)
+        return cls._estimated(posterior, estimate, column, np.size(posterior.mean))
+
+    @classmethod
+    def _estimated(cls, posterior: Any, estimate: Any, column: Column, groups: Any) -> Distribution:
+        if column.variance == "per_class":
+            return cls._of(posterior, estimate)
         if column.variance != "pooled":  # the variance is known: only the mean is uncertain
             known = np.full(np.shape(posterior.mean), float(column.variance))
             return cls(posterior.mean, known * (1 + 1 / posterior.strength) if estimate == "predictive" else known)
         if estimate == "map":
-            return cls(posterior.mean, posterior.scale / (posterior.shape + 0.5 * np.size(posterior.mean)))
+            return cls(posterior.mean, posterior.scale / (posterior.shape + 0.5 * groups))
         return cls._of(posterior, estimate)
 
     @classmethod
@@ -247,13 +280,21 @@ class Gaussian(Family):
     def log_prob(self, x: Any) -> Floats:
         """log density."""
         x, mean, variance = by_group(x, self.mean, self.variance)
+        return groups_last(self._log(x, mean, variance), x)
+
+    def each(self, x: Floats) -> Floats:
+        """log density of the i-th value under the i-th parameters, (values, groups)."""
+        return self._log(x[:, None], np.asarray(self.mean), np.asarray(self.variance))
+
+    @staticmethod
+    def _log(x: Floats, mean: Floats, variance: Floats) -> Floats:
         if not np.all(variance > 0):
             raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
         z = np.asarray(x - mean)
         z *= z
         z *= -0.5 / variance
         z += -0.5 * (LOG_2PI + np.log(variance))
-        return groups_last(z, x)
+        return z
 
     def add_log_prob(self, x: Any, total: Floats) -> None:
         """The same, added to total[group, value] in one pass over the values."""
@@ -261,6 +302,50 @@ class Gaussian(Family):
         if not np.all(variance > 0):
             raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
         kernels.add_gaussian(x, mean, 0.5 / variance, -0.5 * (LOG_2PI + np.log(variance)), total)
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log density of each value with its own row taken out; 0 where all others are one value."""
+        counts, sums, pooled = read_exactly(tally, "rows")[:, 0], read_exactly(tally, "moments"), tally.pooled()
+        all_n, all_sums = read_exactly(pooled, "rows"), read_exactly(pooled, "moments")[..., None]
+        known = numeric.centred(counts, sums)
+        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+
+        def evidence(x: Any, left: Left) -> Floats:
+            everything = numeric.left_out(all_n, all_sums, x, left.amounts)
+            telling = np.flatnonzero(everything[2] > 0)
+            if len(telling) < len(x):
+                found = np.zeros((len(x), left.n_groups))
+                if len(telling):
+                    found[telling] = evidence(x[telling], left.some(telling))
+                return found
+            own = numeric.left_out(counts[:, left.groups], sums[..., left.groups], x, left.amounts)
+            moments = [left.put(part, mine) for part, mine in zip(known, own)]
+            if how.estimate == "mle":
+                return cls._mle_left_out(moments, everything, left, how.column).each(x)
+            prior = start
+            if how.pooled:
+                within = moments[2].sum(axis=1, keepdims=True)
+                n, centre, overall = (part[:, None] for part in everything)
+                prior = cls._pooled(within, (n, centre, overall), how.strength)
+            groups = left.n_groups - left.gone[:, None]
+            posterior = cls._shared(prior.given(*moments), prior, how.column, groups)
+            if left.gone.any():  # of a group that is not there, anything can be said
+                here, lost = dataclasses.asdict(posterior), left.lost
+                posterior = NormalInverseGamma(**{name: np.where(lost, 1.0, part) for name, part in here.items()})
+            curve: Any = cls._estimated(posterior, how.estimate, how.column, groups)
+            return curve.each(x)
+
+        return evidence
+
+    @classmethod
+    def _mle_left_out(cls, moments: Any, everything: Any, left: Left, column: Column) -> Self:
+        """The mle of each row's groups; one without values is like all together, one that is gone like anything."""
+        n, lost = moments[0], left.lost
+        like_all = (n == 0) & ~lost
+        n, mean, squares = (np.where(like_all, all_[:, None], own) for own, all_ in zip(moments, everything))
+        variance = _variance(column, squares, np.where(lost, 0.0, n))
+        return cls(mean, np.where(lost, 1.0, variance))
 
     def log_likelihood(self, tally: Tally) -> Any:
         """-n/2 log 2πσ² - (Σ(x-x̄)² + n(x̄-μ)²) / 2σ²."""
@@ -283,9 +368,14 @@ class Gaussian(Family):
 def _variance(column: Column, squares: Floats, n: Floats) -> Floats:
     """The mle variance: per group, of all groups around their own means, or as given."""
     if column.variance == "per_class":
-        return squares / n
-    shared = np.sum(squares) / np.sum(n) if column.variance == "pooled" else float(column.variance)
-    return np.full(np.shape(n), shared)
+        return squares / np.where(n > 0, n, 1.0)
+    shared = _over_groups(squares) / _over_groups(n) if column.variance == "pooled" else float(column.variance)
+    return np.ones(np.shape(n)) * shared
+
+
+def _over_groups(numbers: Any) -> Any:
+    """The sum over the groups, which are the last axis; a number alone is one group's."""
+    return np.sum(numbers, axis=-1, keepdims=True) if np.ndim(numbers) else numbers
 
 
 def _t_quantile(df: Any, q: float) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -28,6 +29,7 @@ from evenodds.families.base import (
 from evenodds.families.bernoulli import Bernoulli, Beta
 from evenodds.families.gaussian import Gaussian, NormalInverseGamma
 from evenodds.families.leaves import Floats, Rows, count, has, read_exactly
+from evenodds.families.left_out import How, Left
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -135,6 +137,27 @@ class LogGaussian(Family):
         zeros, logs = parts(tally, column.origin)
         p: Any = Bernoulli.estimate(zeros, estimate, start.zero)
         return cls(Gaussian.estimate(logs, estimate, start.log, column), p.p)
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log p of each value with its own row taken out; 0 where all others above zero are one value."""
+        zeros, logs = parts(tally)
+        both = (
+            (how, how) if how.prior is None else (how._replace(prior=how.prior.zero), how._replace(prior=how.prior.log))
+        )
+        zero, log = Bernoulli.left_out(zeros, both[0]), Gaussian.left_out(logs, both[1])
+
+        def evidence(x: Any, left: Left) -> Floats:
+            found = zero((x == 0).astype(float), left)
+            above = np.flatnonzero(x > 0)
+            density = log(np.log(x[above]), left.some(above))
+            says = np.any(
+                density, axis=1, keepdims=True
+            )  # of a density that is 0 in all groups, not even that it is above zero
+            found[above] = np.where(says, found[above] + density - np.log(x[above])[:, None], 0.0)
+            return found
+
+        return evidence
 
     def log_prob(self, x: Any) -> Floats:
         """log of the lump at zero, or of the density above it; -inf below."""

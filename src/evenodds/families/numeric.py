@@ -22,6 +22,7 @@ from evenodds.errors import DataError
 from evenodds.families import kernels
 from evenodds.families.kernels import MANTISSAS
 from evenodds.families.leaves import Floats, Rows, axis_of, read_exactly
+from evenodds.families.left_out import less
 from evenodds.labels import Fixed, Grid, Ints, union
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Numbers, Tally
@@ -30,6 +31,7 @@ EXPONENTS = 4096
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
+ROUNDING = 2.0**-102  # of Σx²: what double-doubles leave of a spread that is none
 RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
 _NO_DEAL = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
 
@@ -221,8 +223,19 @@ def moments(tally: Tally) -> tuple[Floats, Floats, Floats]:
     return centred(n, read_exactly(tally, "moments"))
 
 
+def left_out(n: Floats, sums: Floats, x: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """n, mean and Σ (x - mean)² of double-double sums without one value x of some weight, for many x at once."""
+    each, value = dd.of(weights), dd.of(x)
+    first = dd.multiply(each, value)
+    rest = dd.subtract(sums, np.stack([first, dd.multiply(first, value)], axis=1))
+    count = dd.subtract(n, each)
+    left = less(dd.value(n) + np.zeros(len(x)), weights)
+    _, mean, squares = centred(count, rest)
+    return left, np.where(left > 0, mean, 0.0), np.where(left > 0, squares, 0.0)
+
+
 def centred(n: Floats, sums: Floats) -> tuple[Floats, Floats, Floats]:
     """n, mean and Σ (x - mean)² = Σx² - (Σx)²/n of double-double sums."""
     mean = dd.divide(sums[:, 0], n)
     squares = dd.value(dd.subtract(sums[:, 1], dd.multiply(sums[:, 0], mean)))
-    return dd.value(n), dd.value(mean), np.maximum(squares, 0.0)
+    return dd.value(n), dd.value(mean), np.where(squares > ROUNDING * dd.value(sums)[1], squares, 0.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds import double_double as dd
 from evenodds.families import numeric
 from evenodds.families.base import (
     COLUMN,
@@ -24,7 +26,8 @@ from evenodds.families.base import (
     spread,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, read
+from evenodds.families.leaves import Floats, Rows, read, read_exactly
+from evenodds.families.left_out import How, Left, less
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -110,16 +113,24 @@ class NegativeBinomial(Distribution):
 
     def log_prob(self, x: Any) -> Floats:
         """log p of counts; -inf where x is none."""
+        x, shape, rate = by_group(x, self.shape, self.rate)
+        return groups_last(self._log(x, shape, rate), x)
+
+    def each(self, x: Floats) -> Floats:
+        """log p of the i-th count under the i-th parameters, (counts, groups)."""
+        return self._log(x[:, None], self.shape, self.rate)
+
+    @staticmethod
+    def _log(x: Floats, shape: Floats, rate: Floats) -> Floats:
         from scipy.special import gammaln, xlogy
 
-        x, shape, rate = by_group(x, self.shape, self.rate)
         known = (x >= 0) & (x == np.floor(x)) & np.isfinite(x)
         count = np.where(known, x, 0.0)
         some = np.where(shape > 0, shape, 1.0)
         log_p = gammaln(count + some) - gammaln(some) - gammaln(count + 1) - count * np.log1p(rate)
         log_p = log_p + xlogy(shape, rate / (1.0 + rate))
         log_p = np.where(shape > 0, log_p, np.where(count == 0, 0.0, -np.inf))  # shape 0: always 0
-        return groups_last(np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf)), x)
+        return np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf))
 
     @property
     def mean(self) -> Any:
@@ -211,13 +222,49 @@ class Poisson(Family):
 
     def log_prob(self, x: Any) -> Floats:
         """log p of counts; -inf where x is none."""
+        x, rate = by_group(x, self.rate)
+        return groups_last(self._log(x, rate), x)
+
+    def each(self, x: Floats) -> Floats:
+        """log p of the i-th count at the i-th rates, (counts, groups)."""
+        return self._log(x[:, None], self.rate)
+
+    @staticmethod
+    def _log(x: Floats, rate: Floats) -> Floats:
         from scipy.special import gammaln, xlogy
 
-        x, rate = by_group(x, self.rate)
         known = (x >= 0) & (x == np.floor(x)) & np.isfinite(x)
         count = np.where(known, x, 0.0)
         log_p = xlogy(count, rate) - rate - gammaln(count + 1)
-        return groups_last(np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf)), x)
+        return np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf))
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log p of each count with its own row taken out."""
+        sums, rows = read_exactly(tally, "events")[:, 0], read(tally, "rows")[0]
+        together = read_exactly(tally.pooled(), "events")[:, 0]
+        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+
+        def evidence(x: Any, left: Left) -> Floats:
+            counted = dd.multiply(dd.of(left.amounts), dd.of(x))
+            mine = dd.value(dd.subtract(sums[:, left.groups], counted))
+            n, all_n = left.without(rows), less(np.full(len(x), rows.sum()), left.amounts)
+            events = np.maximum(left.put(dd.value(sums), mine), 0.0)
+            everything = np.maximum(dd.value(dd.subtract(together[:, None], counted)), 0.0)
+            if how.estimate == "mle":  # a group without values is like all together
+                n, events = (np.where(n == 0, all_[:, None], own) for own, all_ in ((n, all_n), (events, everything)))
+                n, events = np.where(n == 0, 1.0, n), np.where(n == 0, 0.0, events)
+                return cls(events / n).each(x)
+            prior = start
+            if how.pooled:
+                share = how.strength * everything / np.maximum(all_n, 1.0)
+                prior = Gamma(share[:, None], how.strength)
+            shape, rate = prior.shape + events, prior.rate + n
+            known = Gamma(np.where(left.lost, 1.0, shape), np.where(left.lost, 1.0, rate))
+            found: Any = cls._of(known, how.estimate)
+            return found.each(x)
+
+        return evidence
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σx · log rate - n · rate - Σ log x!."""

@@ -22,6 +22,7 @@ from evenodds.families.base import COLUMN, Distribution, Estimate, Family, X, no
 from evenodds.families.bernoulli import Beta
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.leaves import Floats, Rows, check_weights
+from evenodds.families.left_out import How, Left
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -127,7 +128,7 @@ class WordCounts(Family):
         if words.min_count > 1:
             often = numbers.sum(axis=1) >= words.min_count
             keys, numbers = keys[often], numbers[often]
-        numbers *= _tokens(counts, words)
+        numbers *= unit_of(counts, words)
         bernoulli = words.events == "bernoulli"
         totals = counts.documents.astype(float) if bernoulli else numbers.sum(axis=0)
         if prior.pooled:
@@ -175,6 +176,8 @@ class WordCounts(Family):
         if prior.strength == 0 or words.events in ("bernoulli", "complement"):
             return None
         known = cls.shares(tally, prior, column)
+        if not len(known.keys):
+            return None
         share = prior.strength / (known.totals.sum() + 1) if prior.pooled else prior.strength
         return np.asarray(np.log(share) - np.log(known.totals + known.weight))
 
@@ -187,7 +190,7 @@ class WordCounts(Family):
         pseudo-counts that classify best. Of a large vocabulary a part is taken, by the words' keys.
         """
         words, counts = column.words or PLAIN, cls.counts(tally)
-        unit = _tokens(counts, words)
+        unit = unit_of(counts, words)
         totals = unit * np.array([float(one.numbers.sum()) for one in counts.lists])
         sizes = counts.documents.astype(float) if words.events == "bernoulli" else totals
         cells = sum(len(one.keys) for one in counts.lists)
@@ -213,6 +216,13 @@ class WordCounts(Family):
             return float((n * np.log(mine / (mine + rest)))[used].sum())
 
         return score
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """Σ weights of each text's tokens with its own row taken out."""
+        from evenodds.families.left_words import left_out
+
+        return left_out(tally, how)
 
     def log_prob(self, x: Any) -> Floats:
         """Σ weights of a text's tokens (texts, classes), up to what no class changes; NaN for a null."""
@@ -270,7 +280,7 @@ class WordCounts(Family):
         return f"WordCounts({len(self.weights.keys):,} tokens, {len(self.constant)} classes)"
 
 
-def _tokens(counts: Counts, words: Words) -> float:
+def unit_of(counts: Counts, words: Words) -> float:
     """How many tokens what is counted stands for: 1, or of texts that were normalised about what their words are worth.
 
     A text of n different words counts 1/√n for each, √n in all; so √n of what it counts is a token. Pseudo-counts, and

@@ -336,6 +336,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """log p(x): how probable a row is under the model, whatever its class."""
         return self._score(X, lambda rows: self.model_.log_density(rows, self.threads))
 
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+        """log p(c | x) of rows that were learnt, each by the model without it: `forget(row)`, for all rows at once.
+
+        The strength of the smoothing, the cuts of binned columns and balanced class weights stay those of all rows. Of
+        a file, the rows that have a class, in its order; `y` and `sample_weight` are then names of its columns.
+        """
+        check_is_fitted(self)
+        if not is_path(X):
+            rows, target, _ = self._read(X, y, reset=False)
+            return self.model_.leave_one_out(rows, target, sample_weight, self.threads)
+        schema = self.model_.schema
+        reading = Reading(Schema(schema.columns, y, schema.target_kind), weights=sample_weight)
+        parts = (reading(batch) for batch in read(X).batches(reading.columns))
+        every = [self.model_.leave_one_out(p.table, p.target, p.weights, self.threads) for p in parts]
+        return np.concatenate([np.empty((0, len(self.classes_))), *every])
+
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
         """Why: the prior and one term per column, in log-odds, that add up to the answer. One for each row."""
         check_is_fitted(self)

@@ -194,54 +194,77 @@ class Model:
     @functools.cached_property
     def _weighted(self) -> Tally:
         """The tally with the classes weighted, in the order of `classes`."""
-        weight = self.settings.class_weight
         tally = self.tally
-        if weight is not None:
-            counts = tally[CLASSES][0].astype(float)
-            texts = self._labels.texts()
-            if isinstance(weight, str):
-                factors = counts.sum() / (len(counts) * counts)
-            else:
-                given = {canonical(label): float(factor) for label, factor in dict(weight).items()}
-                factors = np.array([given.get(text, 1.0) for text in texts])
+        if self.settings.class_weight is not None:
+            factors = np.empty(len(self._order))
+            factors[self._order] = self.class_factors
             tally = tally * factors
         return tally.picked(Grid(np.arange(len(self._order))), self._order)
+
+    @functools.cached_property
+    def class_factors(self) -> Floats:
+        """How much a row of each class counts, in the order of `classes`."""
+        weight, counts = self.settings.class_weight, self.class_counts
+        if weight is None:
+            return np.ones(len(counts))
+        if isinstance(weight, str):
+            return counts.sum() / (len(counts) * counts)
+        given = {canonical(label): float(factor) for label, factor in dict(weight).items()}
+        texts = self._labels.texts()
+        return np.array([given.get(texts[i], 1.0) for i in self._order])
+
+    def places(self, labels: Labels) -> Any:
+        """Where other labels stand among `classes`; -1 where they are none."""
+        place = np.full(len(self._order) + 1, -1)
+        place[self._order] = np.arange(len(self._order))
+        return place[self._labels.find(labels.keys)]
 
     @functools.cached_property
     def log_prior(self) -> Floats:
         """log p(c) of each class."""
         if not len(self.classes):
             raise DataError("the model has seen no rows yet")
-        counts = self._weighted[CLASSES][0].astype(float)
-        prior = self.settings.class_prior
-        if isinstance(prior, str) and prior == "auto":
-            # what the other classes' words say is no likelihood, and outweighs or is outweighed by a prior at random
-            prior = "uniform" if self._complement else "estimated"
+        counts = self.class_masses
+        prior = self.class_prior
         if isinstance(prior, str) and prior == "estimated":
             shares = counts / counts.sum()
         elif isinstance(prior, str) and prior == "uniform":
             shares = np.full(len(counts), 1 / len(counts))
         elif isinstance(prior, Dirichlet):
-            shares = self._smoothed(prior, counts)
+            shares = self.smoothed(prior, counts)
+            shares = shares / shares.sum()
         else:
             shares = self._given_prior(prior)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(shares))
 
     @property
-    def _complement(self) -> bool:
-        """Whether a column of text is told by the words of the other classes."""
-        words = (column.words for column in self.schema.features.values())
-        return any(one is not None and one.events == "complement" for one in words)
+    def class_prior(self) -> Any:
+        """The setting; "auto" becomes "uniform" where a column of text is told by the words of the other classes.
 
-    def _smoothed(self, prior: Dirichlet, counts: Floats) -> Floats:
+        What those say is no likelihood, and outweighs or is outweighed by a prior at random.
+        """
+        if not isinstance(self.settings.class_prior, str) or self.settings.class_prior != "auto":
+            return self.settings.class_prior
+        words = (column.words for column in self.schema.features.values())
+        complement = any(one is not None and one.events == "complement" for one in words)
+        return "uniform" if complement else "estimated"
+
+    @functools.cached_property
+    def class_masses(self) -> Floats:
+        """What the rows of each class weigh, with the classes' factors."""
+        weighed: Floats = self._weighted[CLASSES][0].astype(float)
+        return weighed
+
+    def smoothed(self, prior: Dirichlet, counts: Floats) -> Floats:
+        """The rows of each class with the prior's pseudo-rows."""
         labels, place = Labels.coded([canonical(label) for label in self.classes])
         ordered = np.zeros((2, len(labels), 1))
         ordered[0, place, 0] = counts
         posterior = prior + Tally.of(Fixed(1), {("class", "labels"): Leaf(labels, ordered)})
         assert posterior.labels is not None
-        known = np.asarray(posterior.concentration)[posterior.labels.find(labels.keys)][place]
-        return known / known.sum()
+        known: Floats = np.asarray(posterior.concentration)[posterior.labels.find(labels.keys)][place]
+        return known
 
     def _given_prior(self, prior: Any) -> Floats:
         if isinstance(prior, Mapping):
@@ -274,11 +297,12 @@ class Model:
             return column.prior
         family = _family(column)
         tally, strength = self.column_tally(name), self.smoothing(name)
-        if self._prior_kind(column) == "flat":
+        if self.prior_kind(column) == "flat":
             return family.flat_prior(strength)
         return family.pooled_prior(tally, strength, column)
 
-    def _prior_kind(self, column: Column) -> PriorKind:
+    def prior_kind(self, column: Column) -> PriorKind:
+        """Whether a column's prior is made of pseudo-rows of all classes, or of a pseudo-count for every value."""
         return column.words.prior if column.words is not None else self.settings.prior
 
     def smoothing(self, name: str) -> float:
@@ -292,7 +316,7 @@ class Model:
             wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
             tally = self.column_tally(name)
             if wanted == "auto" and _counts(tally).any():
-                found[name] = auto_smoothing(_family(column), tally, self._prior_kind(column), column)
+                found[name] = auto_smoothing(_family(column), tally, self.prior_kind(column), column)
             else:
                 found[name] = WEAK if wanted == "auto" else float(wanted)
         return found
@@ -348,9 +372,7 @@ class Model:
             raise DataError("the model has seen no rows yet")
         out = np.empty((rows.rows, len(self.classes)))
         self.distributions  # noqa: B018  estimated once, before the threads start
-        size = min(BLOCK, rows.shard_size)
-        if any(_family(column).cells == "texts" for column in self.schema.features.values()):
-            size = max(MESSAGES, min(size, -(-rows.rows // (4 * threads_for(threads)))))
+        size = self.block_size(rows, threads)
 
         def work(start: int) -> None:
             stop = min(start + size, rows.rows)
@@ -380,6 +402,22 @@ class Model:
         if math.isfinite(np.add.reduce(total, axis=None)):
             return total
         return self._score(Table({next(iter(self.schema.columns)): Texts.of([text])}, 1))
+
+    def block_size(self, rows: Table, threads: int | None) -> int:
+        """How many rows are scored at once."""
+        size = min(BLOCK, rows.shard_size)
+        if any(_family(column).cells == "texts" for column in self.schema.features.values()):
+            size = max(MESSAGES, min(size, -(-rows.rows // (4 * threads_for(threads)))))
+        return size
+
+    def leave_one_out(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Floats:
+        """log p(c | x) of rows that were learnt, each by the model without it: `forget(row)`, for all rows at once.
+
+        The strength of the smoothing, the cuts of binned columns and balanced class weights stay those of all rows.
+        """
+        from evenodds.models.left_out import leave_one_out
+
+        return leave_one_out(self, x, y, weights, threads)
 
     def _score(self, rows: Table, start: int = 0) -> Floats:
         """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows."""

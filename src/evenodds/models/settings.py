@@ -73,13 +73,14 @@ def _numbers(name: str, given: Any, expected: str) -> Any:
 def normalise(joint: Floats, log_prior: Floats) -> Floats:
     """joint - logsumexp(joint) over the classes, (classes, rows), in place.
 
-    A row that is impossible in every class is left with the class prior.
+    A row that is impossible in every class is left with the class prior, (classes,) or each row's own.
     """
     top = np.maximum.reduce(joint)  # the methods max and sum take longer to start than a short message to weigh
     impossible = top == -np.inf
     if impossible.any():
-        joint[:, impossible] = log_prior[:, None]
-        top[impossible] = log_prior.max()
+        prior = log_prior[:, None] if log_prior.ndim == 1 else log_prior[:, impossible]
+        joint[:, impossible] = prior
+        top[impossible] = prior.max(axis=0)
         warnings.warn(
             f"{int(impossible.sum())} rows are impossible in every class (a probability of 0 was estimated): "
             "they get the class prior; smoothing above 0 avoids this",

@@ -137,12 +137,15 @@ def _amounts(
     some = texts.take(np.flatnonzero(classes >= 0))
     keys, times, ends = bags(some, options, buckets=buckets, threads=threads, shard=shard)
     amounts = np.ones_like(times) if distinct else times
-    if not normalised:
-        return keys, amounts, ends
+    return keys, to_unit(amounts, ends) if normalised else amounts, ends
+
+
+def to_unit(amounts: NDArray[Any], ends: Ints) -> NDArray[np.float64]:
+    """The counts of each document, which ends at `ends`, divided by the root of the sum of their squares."""
     document = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     norms = np.sqrt(np.bincount(document, amounts * amounts, len(ends)))
     # so many bits and no more: sums of such numbers are exact, and so the same in any order
-    return keys, np.rint(amounts / norms[document] * FRACTION) / FRACTION, ends
+    return np.asarray(np.rint(amounts / norms[document] * FRACTION) / FRACTION)
 
 
 def _weighted(

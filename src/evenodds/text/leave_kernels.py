@@ -1,0 +1,283 @@
+"""Documents scored by the counts of their classes with their own words taken out.
+
+A document is a run of distinct tokens and how often each is there; `rows` says where each stands in the table of
+counts, -1 where it is none. A row of the table has a word's count in each class and, last, in all. mass(w, k) is what
+is left of a count without the document, and pseudo-counts: n_wk - own + λ, or under a pooled prior, with N the number
+of all tokens, n_wk - own + λ · (n_w - own) / N. A word that no other document has is no word any more.
+
+Most words are in few classes. So what a word says of a class that never has it is added once a document, and of each
+word only where it differs from that. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenodds.text.instructions import fetch_soon, shared, text_kernel
+
+ONE, TWO, ZERO = np.uint64(1), np.uint64(2), np.uint64(0)
+AHEAD = 16  # keys between asking for a slot and using it
+ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it is nothing
+
+
+@text_kernel
+def lay_beside(one: Any, one_ends: Any, two: Any, two_ends: Any, out: Any, ends: Any) -> None:
+    """The tokens of each document's two lists end to end."""
+    i, j, n = 0, 0, 0
+    for d in range(len(ends)):
+        while i < one_ends[d]:
+            out[n] = one[i]
+            n += 1
+            i += 1
+        while j < two_ends[d]:
+            out[n] = two[j]
+            n += 1
+            j += 1
+        ends[d] = n
+
+
+@text_kernel
+def find_rows(keys: Any, slots: Any, shift: Any, rows: Any) -> None:
+    """rows[t] = where keys[t] stands in the table of counts, or -1."""
+    many = len(keys)
+    for t in range(many):
+        fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
+        h = keys[t]
+        at = (h >> shift) << ONE
+        while slots[at] != h and slots[at] != ZERO:
+            at += TWO
+        rows[t] = np.int64(slots[at + ONE]) if slots[at] == h else -1
+
+
+@text_kernel
+def drop_lost(
+    rows: Any,
+    taken: Any,
+    ends: Any,
+    counts: Any,
+    groups: Any,
+    amounts: Any,
+    enough: float,
+    gone: Any,
+    totals: Any,
+    words: Any,
+) -> int:
+    """Mark the words that leave the vocabulary with their document: rows[t] becomes -2 - row.
+
+    totals[d, k] is what its classes' tokens lose, of such words and of its own others; words[d] how many words are
+    lost; gone[t] is what is taken out for token t, taken[t] times the document's amount. Returns the first
+    document with a token that is counted less often than it is there, or -1.
+    """
+    t, many, wide = 0, len(rows), counts.shape[1]
+    classes = wide - 1
+    for d in range(len(ends)):
+        g, weight = groups[d], amounts[d]
+        while t < ends[d]:
+            fetch_soon(counts, max(rows[min(t + AHEAD, many - 1)], 0) * wide)
+            row = rows[t]
+            own = weight * taken[t]
+            gone[t] = own
+            if row >= 0 and own > 0.0:
+                if counts[row, g] - own < -ROUNDING * own:
+                    return d
+                rest = counts[row, classes] - own
+                if rest <= ROUNDING * own or rest < enough:
+                    rows[t] = -2 - row
+                    words[d] += 1
+                    for k in range(classes):
+                        totals[d, k] += counts[row, k]
+                else:
+                    totals[d, g] += own
+            t += 1
+    return -1
+
+
+@shared
+def left(count: float, own: float) -> float:
+    """A count without the document's own; what rounding leaves is nothing."""
+    rest = count - own
+    return rest if rest > ROUNDING * own else 0.0
+
+
+@shared
+def log_of(number: float, strength: float, table: Any) -> float:
+    """log(number + λ)."""
+    whole = np.int64(number) if number < len(table) else np.int64(0)
+    return table[whole] if whole == number else np.log(number + strength)
+
+
+@text_kernel
+def multinomial(
+    rows: Any,
+    times: Any,
+    ends: Any,
+    counts: Any,
+    groups: Any,
+    gone: Any,
+    totals: Any,
+    weights: Any,
+    strength: float,
+    is_pooled: bool,
+    distinct: bool,
+    table: Any,
+    known: Any,
+    sums: Any,
+) -> None:
+    """sums[d, k] = Σ log mass(w, k) - log of the class's whole mass, over the tokens that are known without d.
+
+    totals[d, k] are the class's tokens without d, weights[d] the pseudo-counts of one class.
+    """
+    t, classes = 0, counts.shape[1] - 1
+    never = table[0] if strength > 0.0 else 0.0
+    for d in range(len(ends)):
+        g, many, first = groups[d], 0.0, t
+        everything = 0.0
+        for k in range(classes):
+            everything += totals[d, k]
+        each = strength / everything if is_pooled and everything > 0.0 else 0.0
+        while t < ends[d]:
+            row = rows[t]
+            if row >= 0:
+                x = 1.0 if distinct else float(times[t])
+                many += x
+                pseudo = each * left(counts[row, classes], gone[t])
+                for k in range(classes):
+                    n = counts[row, k]
+                    if k == g:
+                        n = left(n, gone[t])
+                    if is_pooled:
+                        sums[d, k] += x * np.log(n + pseudo)
+                    elif n > 0.0:
+                        sums[d, k] += x * (log_of(n, strength, table) - never)
+                    elif strength == 0.0:
+                        sums[d, k] = -np.inf
+            t += 1
+        known[d] = many
+        if many == 0.0:
+            continue
+        for k in range(classes):
+            whole = totals[d, k] + weights[d]
+            if whole > 0.0:
+                sums[d, k] += many * ((0.0 if is_pooled else never) - np.log(whole))
+                continue
+            sums[d, k] = -many * np.log(everything)  # a class without tokens is like all together
+            for i in range(first, ends[d]):
+                if rows[i] >= 0:
+                    x = 1.0 if distinct else float(times[i])
+                    sums[d, k] += x * np.log(left(counts[rows[i], classes], gone[i]))
+
+
+@text_kernel
+def complement(
+    rows: Any,
+    times: Any,
+    ends: Any,
+    counts: Any,
+    groups: Any,
+    gone: Any,
+    totals: Any,
+    weights: Any,
+    strength: float,
+    is_pooled: bool,
+    distinct: bool,
+    table: Any,
+    sums: Any,
+) -> None:
+    """sums[d, k] = -Σ log mass(w, all classes but k) - log of their whole mass, over the tokens known without d."""
+    t, classes = 0, counts.shape[1] - 1
+    for d in range(len(ends)):
+        g, many, shared_part = groups[d], 0.0, 0.0
+        everything = 0.0
+        for k in range(classes):
+            everything += totals[d, k]
+        each = strength / everything if is_pooled and everything > 0.0 else 0.0
+        while t < ends[d]:
+            row = rows[t]
+            if row >= 0:
+                x = 1.0 if distinct else float(times[t])
+                many += x
+                rest = left(counts[row, classes], gone[t])
+                pseudo = each * rest
+                never = np.log(rest + pseudo) if is_pooled else log_of(rest, strength, table)
+                shared_part += x * never
+                for k in range(classes):
+                    n = counts[row, k]
+                    if k == g:
+                        n = left(n, gone[t])
+                    if n > 0.0:
+                        others = max(rest - n, 0.0)
+                        log = np.log(others + pseudo) if is_pooled else log_of(others, strength, table)
+                        sums[d, k] -= x * (log - never)
+            t += 1
+        if many > 0.0:
+            for k in range(classes):
+                sums[d, k] += many * np.log(everything - totals[d, k] + weights[d]) - shared_part
+
+
+@text_kernel
+def bernoulli(
+    rows: Any,
+    ends: Any,
+    counts: Any,
+    groups: Any,
+    gone: Any,
+    documents: Any,
+    amounts: Any,
+    strength: float,
+    is_pooled: bool,
+    table: Any,
+    words: Any,
+    sums: Any,
+) -> None:
+    """To Σ log(absent) over all words, already in sums[d, k], add what d's own words change, and the words' totals.
+
+    Before: of class g without d, d's words counted as if they were not in it. words[d] is how many words the sum is
+    over. Words that every text has say nothing under a pooled prior.
+    """
+    t, classes = 0, counts.shape[1] - 1
+    weight = strength if is_pooled else 2.0 * strength
+    everything = 0.0
+    for k in range(classes):
+        everything += documents[k]
+    for d in range(len(ends)):
+        g, mine, many = groups[d], amounts[d], float(words[d])
+        whole = left(everything, mine)
+        share = strength / whole if whole > 0.0 else 0.0
+        added, taken = 0.0, 0.0  # words that are there, and that were summed as absent
+        while t < ends[d]:
+            if rows[t] == -1:
+                t += 1
+                continue
+            row, own, kept = rows[t] if rows[t] >= 0 else -2 - rows[t], gone[t], rows[t] >= 0
+            summed, pseudo, after = True, strength, strength
+            if is_pooled:
+                pooled, rest = counts[row, classes], left(counts[row, classes], own)
+                summed, kept = pooled < whole - ROUNDING, kept and rest < whole - ROUNDING
+                pseudo, after = share * pooled, share * rest
+            added += 1.0 if kept else 0.0
+            taken += 1.0 if summed else 0.0
+            for k in range(classes):
+                n = counts[row, k]
+                if is_pooled:
+                    size = documents[k] if k != g else left(documents[k], mine)
+                    if summed and size - n > -ROUNDING:
+                        sums[d, k] -= np.log(max(size - n, 0.0) + (weight - pseudo))
+                    if kept:
+                        sums[d, k] += np.log((n if k != g else left(n, own)) + after)
+                elif n > 0.0:  # against a word that the class never has
+                    size = documents[k] if k != g else left(documents[k], mine)
+                    sums[d, k] += log_of(size, strength, table)
+                    if size - n > -ROUNDING:
+                        sums[d, k] -= log_of(max(size - n, 0.0), strength, table)
+                    if kept:
+                        sums[d, k] += log_of(n if k != g else left(n, own), strength, table) - table[0]
+            t += 1
+        many += added - taken
+        for k in range(classes):
+            size = documents[k] if k != g else left(documents[k], mine)
+            if not is_pooled:
+                sums[d, k] += added * table[0] - taken * log_of(size, strength, table)
+            if many > 0.0:
+                sums[d, k] -= many * np.log(size + weight)

@@ -1,0 +1,272 @@
+"""Leave-one-out of all rows at once is forgetting each row and scoring it, for every family, setting and event."""
+
+import dataclasses
+import json
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenodds as eo
+from evenodds.audit import evaluate
+from evenodds.cli import main
+from evenodds.data.files import read
+from evenodds.families import Binned
+from evenodds.families import words as words_family
+from evenodds.families.left_out import Left
+from evenodds.families.words import unit_of
+from evenodds.models.naive_bayes import Model
+from evenodds.text import leave_kernels
+from evenodds.text.words import EVENTS
+from laws import LEARNERS
+from tables import COLUMNS, mixed
+from test_words_laws import document, learn
+
+ESTIMATES = ["predictive", "mean", "map", "mle"]
+CLASSES = ["a", "b", "c"]
+EXACT = [learner for learner in LEARNERS if learner.family is not Binned]
+TEXTS = [
+    {},
+    {"ngrams": 2, "prior": "pooled"},
+    {"min_count": 2},
+    {"buckets": 256, "ngrams": (2, 3)},
+    {"buckets": 256, "ngrams": 2, "prior": "pooled", "min_count": 2},
+    {"punctuation": True, "stem": "english", "min_length": 1},
+    {"stop_words": ["the"], "characters": (2, 3), "prior": "pooled"},
+    {"length": "normalised"},
+    {"length": "normalised", "ngrams": 2, "prior": "pooled", "min_count": 0.5},
+]
+
+
+def without_each(model: Model, table: pa.Table, y: list, weights=None):
+    """What leave-one-out means: forget the row, then score it; a class that is gone has probability 0."""
+    found = np.full((len(y), len(model.classes)), -np.inf)
+    for i in range(len(y)):
+        row, weight = table.slice(i, 1), None if weights is None else weights[i : i + 1]
+        rest = model.forget(row, [y[i]], weight)
+        if len(rest.classes):
+            found[i, np.isin(model.classes, rest.classes)] = rest.log_proba(row)[0]
+    return found
+
+
+def fixed(model: Model) -> Model:
+    """The same model with every choice made of its rows written down as a number."""
+    columns = {
+        name: dataclasses.replace(column, smoothing=model.smoothing(name))
+        for name, column in model.schema.features.items()
+    }
+    weights = dict(zip(model.classes.tolist(), model.class_factors.tolist()))
+    weights = weights if model.settings.class_weight is not None else None
+    schema = eo.Schema(columns, model.schema.target, model.schema.target_kind)
+    return Model(schema, model.tally, dataclasses.replace(model.settings, class_weight=weights))
+
+
+def assert_close(got, want):
+    assert np.array_equal(np.isneginf(got), np.isneginf(want))
+    known = np.isfinite(want)
+    np.testing.assert_allclose(got[known], want[known], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize("learner", EXACT, ids=lambda learner: learner.name)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_every_family_forgets_the_row_it_scores(learner, estimate, data):
+    rows = data.draw(st.lists(st.tuples(learner.value, st.sampled_from(CLASSES)), min_size=6, max_size=14))
+    values, y = [value for value, _ in rows], [label for _, label in rows]
+    if learner.family.cells == "numbers":
+        values = [None if value != value else round(value, 3) for value in values]
+    column = eo.Column(
+        learner.family,
+        prior=data.draw(st.sampled_from([None, learner.prior])),
+        variance=data.draw(st.sampled_from(["per_class", "pooled", 2.5])),
+    )
+    how = {
+        "prior": data.draw(st.sampled_from(["pooled", "flat"])),
+        "smoothing": data.draw(st.sampled_from([0.3, 2.0])),
+        "class_prior": data.draw(st.sampled_from(["estimated", "uniform", eo.Dirichlet(1.0)])),
+        "class_weight": data.draw(st.sampled_from([None, {"a": 2.0, "b": 0.3}])),
+        "unseen": data.draw(st.sampled_from(["ignore", "prior"])),
+    }
+    table = pa.table({"x": pa.array(values, pa.string() if learner.family.cells == "codes" else pa.float64())})
+    nb = eo.NaiveBayes(schema=eo.Schema({"x": column}, "class"), estimate=estimate, **how)
+    model = nb.partial_fit(table, y).model_
+    try:
+        want = without_each(model, table, y)
+    except (ValueError, RuntimeWarning):  # one of these has no variance, or no rate: there is no leaving out either
+        return
+    assert_close(model.leave_one_out(table, y), want)
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize("prior", ["pooled", "flat"])
+def test_a_mixed_table_with_holes(estimate, prior):
+    frame, y = mixed(90)
+    frame = frame.drop(columns="age")
+    columns = {name: family for name, family in COLUMNS.items() if name != "age"}
+    weights = np.random.default_rng(1).integers(0, 3, 90).astype(float)
+    nb = eo.NaiveBayes(columns, estimate=estimate, prior=prior, class_weight="balanced")
+    model = fixed(nb.fit(frame, y, sample_weight=weights).model_)
+    got = nb.leave_one_out(frame, y, sample_weight=weights)
+    assert_close(got, without_each(model, pa.Table.from_pandas(frame), y.tolist(), weights))
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize("prior", ["pooled", "flat"])
+def test_binned_columns_keep_their_cuts(estimate, prior):
+    """The bins of all rows as categories: leaving out under their cuts is leaving out of these."""
+    frame, y = mixed(80)
+    x = frame["age"].to_numpy()
+    nb = eo.NaiveBayes(eo.Binned, estimate=estimate, prior=prior, smoothing=1.5).fit(frame[["age"]], y)
+    bins = nb.model_.distributions["age"].codes(x)
+    names = pd.DataFrame({"age": pd.Series([None if b < 0 else f"bin {b}" for b in bins], dtype=object)})
+    same = eo.NaiveBayes(eo.Categorical, estimate=estimate, prior=prior, smoothing=1.5).fit(names, y)
+    assert_close(
+        nb.leave_one_out(frame[["age"]], y), without_each(same.model_, pa.Table.from_pandas(names), y.tolist())
+    )
+
+
+@pytest.mark.parametrize("events", EVENTS)
+@pytest.mark.parametrize("words", TEXTS, ids=repr)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_every_kind_of_words_forgets_the_text_it_scores(events, words, data):
+    if events == "bernoulli" and "length" in words:
+        return  # a word is there or not, whatever the length
+    rows = data.draw(st.lists(st.tuples(document | st.none(), st.sampled_from(CLASSES)), min_size=1, max_size=10))
+    weights = data.draw(
+        st.none()
+        | st.lists(st.integers(0, 3).map(float), min_size=len(rows), max_size=len(rows))
+        | st.lists(st.sampled_from([0.25, 0.75, 1.5]), min_size=len(rows), max_size=len(rows))
+    )
+    if weights is not None:
+        weights = np.array(weights)
+        if not weights.any():
+            return
+    smoothing, factors = data.draw(st.sampled_from([0.2, 1.0])), data.draw(st.sampled_from([None, {"a": 3.0}]))
+    unseen = data.draw(st.sampled_from(["ignore", "prior"]))
+    model = learn(rows, eo.Words(events, **words), weights, smoothing=smoothing, class_weight=factors, unseen=unseen)
+    table, y = pa.table({"text": pa.array([text for text, _ in rows], pa.string())}), [label for _, label in rows]
+    counts = next(iter(model.tally.lists.values()), None)
+    unit = 1.0 if counts is None else unit_of(counts, eo.Words(events, **words))
+    with mock.patch.object(words_family, "unit_of", return_value=unit):  # the unit of normalised texts is held
+        assert_close(model.leave_one_out(table, y, weights), without_each(model, table, y, weights))
+
+
+def test_texts_beside_other_columns_on_any_number_of_threads(monkeypatch):
+    texts = ["free prize now", "lunch at noon", None, "free lunch", "", "prize prize", "noon at the office"] * 30
+    table = pa.table({"text": texts, "sender": ["new", "known", "known", None, "new", "new", "known"] * 30})
+    y = [*(["spam", "ham", "ham", "spam", "ham", "spam", "ham"] * 30)[:-1], "spam"]
+    nb = eo.NaiveBayes({"text": eo.Words(), "sender": eo.Categorical}).fit(table, y)
+    got = nb.leave_one_out(table, y)
+    assert_close(got, without_each(fixed(nb.model_), table, y))
+    monkeypatch.setattr("evenodds.models.naive_bayes.MESSAGES", 7)
+    for threads in (1, 2, 5):
+        assert nb.model_.leave_one_out(table, y, threads=threads).tobytes() == got.tobytes()
+
+
+def test_a_class_whose_only_row_is_left_out_is_unknown():
+    table, y = pa.table({"x": ["p", "q", "p", "q", "r"]}), ["a", "b", "a", "b", "c"]
+    nb = eo.NaiveBayes(eo.Categorical, smoothing=1, class_prior={"a": 0.5, "b": 0.3, "c": 0.2}).fit(table, y)
+    log_p = nb.leave_one_out(table, y)
+    assert log_p[4, 2] == -np.inf  # c, and with it the value r: what is left is the prior of a and b
+    np.testing.assert_allclose(np.exp(log_p[4, :2]), [0.5 / 0.8, 0.3 / 0.8])
+    assert np.isfinite(log_p[:4]).all()
+
+
+def test_leaving_out_takes_no_python_for_each_row(monkeypatch):
+    """As many steps for 40,000 rows as there are blocks, whatever the rows."""
+    calls = []
+    some = Left.some
+    monkeypatch.setattr(Left, "some", lambda self, rows: calls.append(1) or some(self, rows))
+    frame, y = mixed(40_000, holes=0.0)
+    eo.NaiveBayes(COLUMNS).fit(frame, y).leave_one_out(frame, y)
+    assert len(calls) < 60
+
+
+def test_only_what_was_learnt_can_be_left_out():
+    nb = eo.NaiveBayes({"text": eo.Words(), "x": eo.Categorical}).fit(
+        pa.table({"text": ["aa bb", "bb cc", "cc"], "x": ["p", "q", "q"]}), ["y", "z", "z"]
+    )
+    with pytest.raises(eo.DataError, match="class 'w' of row 0 was never learnt"):
+        nb.leave_one_out(pa.table({"text": ["aa"], "x": ["p"]}), ["w"])
+    with pytest.raises(eo.DataError, match=r"column 'text'.* text 0 has a word that was never learnt"):
+        nb.leave_one_out(pa.table({"text": ["dd"], "x": ["q"]}), ["z"])
+    with pytest.raises(eo.DataError, match=r"column 'text'.* text 0 has a word more often than its class"):
+        nb.leave_one_out(pa.table({"text": ["aa"], "x": ["q"]}), ["z"])
+    with pytest.raises(eo.DataError, match=r"column 'x'.*0 rows like row 0"):
+        nb.leave_one_out(
+            pa.table({"text": [None], "x": ["p"]}, schema=pa.schema({"text": "string", "x": "string"})), ["z"]
+        )
+    with pytest.raises(eo.DataError, match="the value 'r' was never learnt"):
+        nb.leave_one_out(pa.table({"text": ["cc"], "x": ["r"]}), ["z"])
+    with pytest.raises(eo.DataError, match="which counts 5"):
+        nb.leave_one_out(pa.table({"text": ["cc"], "x": ["q"]}), ["z"], sample_weight=[5.0])
+
+
+def test_texts_are_not_left_out_under_estimates_that_have_no_closed_form():
+    for how in ({"estimate": "mle"}, {"estimate": "map"}):
+        nb = eo.NaiveBayes(eo.Words(), **how).fit(["aa bb", "bb cc", "cc"], list("yzz"))
+        with pytest.raises(eo.DataError, match="use 'mean' or 'predictive'"):
+            nb.leave_one_out(["cc"], ["z"])
+
+
+@pytest.mark.parametrize("name", ["lay_beside", "find_rows", "drop_lost", "multinomial", "complement", "bernoulli"])
+def test_compiled_and_plain_kernels_agree(name, monkeypatch):
+    kernel = getattr(leave_kernels, name)
+    asked = []
+
+    def both(*args):
+        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        plain, compiled = kernel.plain(*copies), kernel.compiled(*args)
+        asked.append(name)
+        assert plain == compiled
+        for a, b in zip(copies, args):
+            if isinstance(a, np.ndarray) and a.dtype.kind == "f":
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+            elif isinstance(a, np.ndarray):
+                assert np.array_equal(a, b)
+        return compiled
+
+    monkeypatch.setattr(leave_kernels, name, both)
+    texts, y = ["free prize now free", "lunch at noon", "free lunch", "", "noon prize"] * 3, list("xyyxz") * 3
+    for events in EVENTS:
+        for prior in ("flat", "pooled"):
+            eo.NaiveBayes(eo.Words(events, ngrams=2, prior=prior), smoothing=0.5).fit(texts, y).leave_one_out(texts, y)
+    assert asked
+
+
+def test_files_and_the_command_line(tmp_path):
+    frame, y = mixed(200)
+    path, model = tmp_path / "rows.csv", tmp_path / "m.eo"
+    frame.assign(level=y).to_csv(path, index=False)
+    nb = eo.NaiveBayes().fit(str(path), "level")
+    nb.save(model)
+    log_p = nb.leave_one_out(str(path), "level")
+    assert log_p.shape == (200, 3)
+    metrics, report = evaluate.leave_one_out(nb.model_, read(str(path)))
+    assert metrics.rows == 200 == report.rows
+    assert metrics.accuracy == (nb.classes_[log_p.argmax(axis=1)] == y.to_numpy()).mean()
+    said = []
+    for args in ([str(model), str(path)], [str(path), "--target", "level"]):
+        done = CliRunner().invoke(main, ["evaluate", *args, "--leave-one-out", "--json", "-q"])
+        assert done.exit_code == 0, done.output
+        said.append(json.loads(done.stdout))
+    assert said[0] == said[1]
+    assert said[0]["leave_one_out"] is True
+    assert said[0]["accuracy"] == metrics.accuracy
+    for wrong in (["--leave-one-out", "--folds", "3", "--target", "level"], ["--leave-one-out"]):
+        assert CliRunner().invoke(main, ["evaluate", str(path), *wrong]).exit_code == 2
+
+
+def test_pruned_counts_cannot_be_left_out_of():
+    model = eo.NaiveBayes(eo.Words()).fit(["aa bb", "bb cc", "cc"], list("yzz")).model_
+    [(name, counts)] = model.tally.lists.items()
+    tally = type(model.tally)(model.tally.layout, model.tally.counts, model.tally.sums, {name: counts.prune(2)})
+    with pytest.raises(eo.DataError, match="pruned"):
+        Model(model.schema, tally, model.settings).leave_one_out(pa.table({"text": ["bb"]}), ["z"])
