@@ -35,6 +35,7 @@ from evenodds.text.words import Words
 from evenodds.texts import Texts
 
 LEAF = "words"
+ENOUGH = 1 << 15  # counts of words that smoothing is chosen by; eight times as many change it by a few per cent
 PLAIN = Words()
 
 
@@ -164,8 +165,11 @@ class WordCounts(Family):
                 mass = _filled(known.counts + known.prior, known)
                 if estimate == "map":
                     mass = Dirichlet(mass).mode
-                weights = np.log(mass) - np.log(mass.sum(axis=0))
-        _check_certain(weights, known, cls.counts(tally), words)
+                totals = mass.sum(axis=0)
+                weights = np.log(mass, out=mass)  # in place: there may be millions of words
+                weights -= np.log(totals)
+        if words.events in ("bernoulli", "complement"):
+            _check_certain(weights, known, cls.counts(tally), words)
         nearest = _nearest(cls.counts(tally), known, words) if words.neighbours else None
         return cls(Weights(known.keys, weights, cls.counts(tally).buckets), constant, words, nearest=nearest)
 
@@ -194,7 +198,7 @@ class WordCounts(Family):
         totals = unit * np.array([float(one.numbers.sum()) for one in counts.lists])
         sizes = counts.documents.astype(float) if words.events == "bernoulli" else totals
         cells = sum(len(one.keys) for one in counts.lists)
-        top = np.uint64((1 << 64) - 1) >> np.uint64(max(0, (cells >> 18).bit_length()))
+        top = np.uint64((1 << 64) - 1) >> np.uint64(max(0, (cells // ENOUGH).bit_length()))
         parts = [unit * one.numbers[: np.searchsorted(one.keys, top, "right")] for one in counts.lists]
         found = np.concatenate([one.keys[: len(part)] for one, part in zip(counts.lists, parts)])
         keys, word = np.unique(found, return_inverse=True)
