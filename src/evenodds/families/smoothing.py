@@ -11,8 +11,8 @@ away; one that does is left alone. So that six rows do not claim certainty, λ i
 or take a factor of e² (log-normal); a few dozen rows outweigh it.
 
 Words are there to tell classes apart, so their strength is the one under which each token, left out, tells its class
-best (`WordCounts.telling`). Families that do not count values (Gaussian, Poisson) get a fixed, weak prior: choosing its
-strength gained nothing.
+best (`WordCounts.telling`); where a word counts once a text, the one under which whole texts do (`imagined`). Families
+that do not count values (Gaussian, Poisson) get a fixed, weak prior: choosing its strength gained nothing.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from typing import Literal
 import numpy as np
 
 from evenodds.families.base import Family
+from evenodds.families.imagined import imagined
 from evenodds.families.leaves import Floats
-from evenodds.families.words import WordCounts
+from evenodds.families.words import PLAIN, WordCounts
 from evenodds.schema import Column
 from evenodds.tally import Tally
 
@@ -39,7 +40,7 @@ FINER = 4  # times the best step is cut in four
 def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: Column) -> float:
     """The strength of the prior under which the rows of a column predict each other best; of words, tell classes."""
     if issubclass(family, WordCounts):
-        return _best(family.telling(tally, column), 1.0)
+        return _of_words(tally, column)
     counts = family.table(tally, column)
     if counts is None:
         return WEAK
@@ -47,10 +48,19 @@ def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: 
     return _best(lambda strength: _score(cells, strength, kind), WEAK)
 
 
-def _best(score: Callable[[float], float], middle: float) -> float:
+def _of_words(tally: Tally, column: Column) -> float:
+    words = column.words or PLAIN
+    if words.distinct and words.prior == "flat":
+        return _best(imagined(WordCounts.counts(tally), words), 1.0, FINER // 2)  # chance is in it
+    best = _best(WordCounts.telling(tally, column), 1.0)
+    # the complement of a class has the pseudo-counts of all others
+    return best * max(len(tally.groups) - 1, 1) if words.events == "complement" else best
+
+
+def _best(score: Callable[[float], float], middle: float, finer: int = FINER) -> float:
     """The strength with the highest score × prior, on a grid that is cut finer where it is best."""
     grid, step = COARSE, float(COARSE[1] - COARSE[0])
-    for _ in range(FINER + 1):
+    for _ in range(finer + 1):
         scores = [score(np.exp(point)) - 0.5 * ((point - np.log(middle)) / SPREAD) ** 2 for point in grid]
         best = float(grid[int(np.argmax(scores))])
         step /= 4
