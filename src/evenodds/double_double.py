@@ -85,3 +85,10 @@ def divide(a: Floats, b: Floats) -> Floats:
     q = a[0] / divisor[0]
     rest = subtract(a, multiply(np.stack([q, np.zeros_like(q)]), divisor))
     return np.stack(_renormalise(q, value(rest) / divisor[0]))
+
+
+def square_root(a: Floats) -> Floats:
+    """The root of a positive number by one step of Newton's; of 0 it is 0."""
+    root = np.sqrt(a[0])
+    rest = subtract(a, np.stack(two_product(root, root)))
+    return np.stack(_renormalise(root, value(rest) / np.where(root > 0, 2 * root, 1.0)))

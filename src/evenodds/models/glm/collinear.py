@@ -1,0 +1,246 @@
+"""Columns that other columns already say: which, and by what relation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from evenodds.models.glm.factor import one_thread_each, triangle_of
+from evenodds.models.glm.relation import Term, relation
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+EPSILON = 2.0**-52
+
+
+def tolerance(columns: int) -> float:
+    """How near to zero a combination of columns of length 1 must be to be zero: 64 · 2^-52 · sqrt(columns).
+
+    A relation that holds in the data holds among their doubles to about 2^-53 a number (0.1 + 0.2 is not 0.3), the QR
+    factors add a few roundings a column, which pile up like sqrt(columns), and batches add a few more. That is below
+    this line by a factor of ten and more. The most ill-conditioned honest design of note, Filip's polynomial of degree
+    10, is above it by a factor of ten thousand. The comparison is with the length of the whole relation, coefficients
+    included, because a small difference of large columns carries the roundings of the large ones.
+    """
+    return 64 * EPSILON * columns**0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Collinear:
+    """Which columns of a design are combinations of earlier ones.
+
+    `kept` and `dropped` are column numbers, ascending; a column is dropped when it is a combination of the columns
+    before it (the intercept counts as the first). Column i of `null_space` (p, k) has 1 at dropped[i] and, at the kept
+    columns, what takes it away again: X @ null_space is 0. `relations` says the same in words, in the same order.
+    """
+
+    names: tuple[str, ...]
+    kept: Indices
+    dropped: Indices
+    null_space: Floats
+    relations: tuple[str, ...]
+    condition: float  # of the kept columns, each scaled to length 1: largest over smallest singular value
+
+    @property
+    def rank(self) -> int:
+        """How many columns are independent."""
+        return len(self.kept)
+
+    def __bool__(self) -> bool:
+        """Whether anything is collinear."""
+        return len(self.dropped) > 0
+
+    def __str__(self) -> str:
+        return "; ".join(self.relations) if self.relations else "no column is a combination of others"
+
+
+def collinear(factor: Floats, names: Sequence[str], intercept: int | None = None) -> Collinear:
+    """Find the collinear columns of X from the triangle R of its QR factors (or from X itself).
+
+    `intercept` is the number of the column of ones, if there is one; in the relations it is a number without a name.
+    Columns are scaled to length 1 first, so their units do not matter. The tolerance is `tolerance(columns)`.
+
+    >>> a, b = np.array([1.0, 2.0, 4.0, 3.0]), np.array([5.0, 1.0, 0.0, 2.0])
+    >>> X = np.column_stack([np.ones(4), a, b, a + b])
+    >>> print(collinear(X, ["intercept", "a", "b", "total"], intercept=0))
+    `total` = `a` + `b`
+    """
+    factor = np.asarray(factor, np.float64)
+    with one_thread_each():
+        return _collinear(factor, tuple(names), intercept, tolerance(factor.shape[1]))
+
+
+def collinear_gram(gram: Floats, names: Sequence[str], intercept: int | None = None) -> Collinear:
+    """Find the collinear columns of X from its Gram matrix X'WX.
+
+    Squaring has cost half of the digits: two columns whose angle is below about 1e-7 are taken for collinear here
+    (the tolerance is the square root of the triangle's). Where that may matter, give `collinear` the triangle.
+
+    >>> X = np.column_stack([np.ones(4), [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    >>> print(collinear_gram(X.T @ X, ["intercept", "left", "right"], intercept=0))
+    `left` + `right` = 1
+    """
+    length = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    safe = np.where(length > 0, length, 1.0)
+    with one_thread_each():
+        values, vectors = np.linalg.eigh(gram / safe / safe[:, None])
+        factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * length
+        return _collinear(factor, tuple(names), intercept, tolerance(len(gram)) ** 0.5)
+
+
+def _collinear(factor: Floats, names: tuple[str, ...], intercept: int | None, small: float) -> Collinear:
+    """The verdict, for a given tolerance."""
+    rows, p = factor.shape
+    if rows > p:
+        factor = triangle_of(factor)
+    if len(names) != p:
+        raise ValueError(f"{len(names)} names for {p} columns; give each column one name")
+    length = lengths(factor)
+    unit = factor / np.where(length > 0, length, 1.0)
+    order = list(range(p))
+    if intercept is not None:
+        order.insert(0, order.pop(intercept))
+    singular = np.linalg.svd(unit, compute_uv=False)
+    if rows >= p > 0 and singular[-1] > small:
+        everything = np.arange(p)
+        return Collinear(names, everything, everything[:0], np.zeros((p, 0)), (), _condition(unit))
+    kept = _independent(unit, order, small)
+    rank = int(np.count_nonzero(singular > small))
+    if len(kept) < rank:  # no clean line between dependent and not: the columns that pivoting finds furthest apart
+        pivoted = qr(unit, mode="r", pivoting=True)[1][:rank]
+        kept = _well_conditioned(unit, sorted(pivoted.tolist()), small)
+    dropped = np.setdiff1d(np.arange(p), kept)
+    basis = unit[:, kept]
+    share, noise = _shares(basis, unit[:, dropped], small)
+    with np.errstate(over="ignore", invalid="ignore"):  # units may be 1e400 apart where nothing is shared
+        ratio = length[dropped] / length[kept][:, None]
+        share, noise = np.where(share == 0, 0.0, share * ratio), np.where(share == 0, 0.0, noise * ratio)
+    null = np.zeros((p, len(dropped)))
+    null[kept] = -share
+    null[dropped, np.arange(len(dropped))] = 1.0
+    crowded = len(kept) == unit.shape[0]
+    relations = _relations(names, kept, dropped, share, noise, intercept, crowded)
+    return Collinear(names, kept, dropped, null, relations, _condition(basis))
+
+
+def _shares(basis: Floats, columns: Floats, small: float) -> tuple[Floats, Floats]:
+    """The coefficients (kept, columns) of columns in the basis, and how far each may be off.
+
+    What is zero as far as one can know is left out, smallest first, and the rest solved again: without the others it
+    is better conditioned. A term stays if the column is not reached without it.
+    """
+    share, noise = _solve(basis, columns, small)
+    for i, column in enumerate(columns.T):
+        below = np.flatnonzero(np.abs(share[:, i]) <= noise[:, i])
+        below = below[np.argsort(np.abs(share[below, i]))]
+        support = np.arange(len(share))
+        for out in [below, *below[:, None]] if column.any() else []:
+            fewer = np.setdiff1d(support, out)
+            less, error = _solve(basis[:, fewer], column[:, None], small)
+            missed = float(np.linalg.norm(basis[:, fewer] @ less[:, 0] - column))
+            if missed <= small * float(np.sqrt(1 + less[:, 0] @ less[:, 0])):
+                support = fewer
+                share[:, i], noise[:, i] = 0.0, 0.0
+                share[support, i], noise[support, i] = less[:, 0], error[:, 0]
+                if len(out) == len(below):
+                    break
+    return share, noise
+
+
+def _solve(basis: Floats, columns: Floats, small: float) -> tuple[Floats, Floats]:
+    """The combinations of the basis nearest to the columns, and how far each coefficient may be off.
+
+    A coefficient is known to the roundings of the columns (an eighth of the tolerance), times the length of the
+    relation, as the inverse of the basis enlarges them.
+    """
+    q, r = np.linalg.qr(basis)
+    inverse = solve_triangular(r, np.eye(len(r))) if r.size else r
+    share: Floats = inverse @ (q.T @ columns)
+    length = np.sqrt(1 + np.square(share).sum(axis=0))
+    return share, small / 8 * lengths(inverse.T)[:, None] * length
+
+
+def _condition(basis: Floats) -> float:
+    """The largest over the smallest singular value; 1 for no columns."""
+    singular = np.linalg.svd(basis, compute_uv=False)
+    return float(singular[0] / singular[-1]) if basis.shape[1] else 1.0
+
+
+def lengths(columns: Floats) -> Floats:
+    """The columns' Euclidean lengths, without overflow of the squares."""
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    safe = np.where(largest > 0, largest, 1.0)
+    length: Floats = np.sqrt(np.square(columns / safe).sum(axis=0)) * largest
+    return length
+
+
+def _independent(unit: Floats, order: Sequence[int], small: float) -> Indices:
+    """The columns, taken in order, that are no combination of those taken before.
+
+    Gram and Schmidt's way, each column orthogonalised twice (twice is enough: Giraud, Langou and Rozloznik 2005). Its
+    distance from the others is compared with the length of the relation that comes nearest.
+    """
+    rows, p = unit.shape
+    q = np.zeros((rows, min(rows, p)))
+    r = np.zeros((min(rows, p), min(rows, p)))
+    kept: list[int] = []
+    for j in order:
+        n = len(kept)
+        if n == len(r):
+            break
+        here = q[:, :n]
+        along = here.T @ unit[:, j]
+        rest = unit[:, j] - here @ along
+        again = here.T @ rest
+        rest, along = rest - here @ again, along + again
+        distance = float(np.linalg.norm(rest))
+        share = solve_triangular(r[:n, :n], along) if n else along
+        if distance > small * float(np.sqrt(1 + share @ share)):
+            q[:, n], r[:n, n], r[n, n] = rest / distance, along, distance
+            kept.append(j)
+    return _well_conditioned(unit, kept, small)
+
+
+def _well_conditioned(unit: Floats, kept: list[int], small: float) -> Indices:
+    """The kept columns, less the last one of any relation that only all of them together show."""
+    while kept:
+        _, singular, vectors = np.linalg.svd(unit[:, kept], full_matrices=False)
+        if singular[-1] > small:
+            break
+        weight = np.abs(vectors[-1])
+        kept.pop(int(np.flatnonzero(weight > 0.1 * weight.max())[-1]))
+    return np.sort(np.array(kept, dtype=np.intp))
+
+
+def _relations(
+    names: tuple[str, ...],
+    kept: Indices,
+    dropped: Indices,
+    share: Floats,
+    noise: Floats,
+    intercept: int | None,
+    crowded: bool,
+) -> tuple[str, ...]:
+    """One sentence for each dropped column; `share` (kept, dropped) are its coefficients, right to within `noise`."""
+    sentences = []
+    for i, j in enumerate(dropped):
+        support = np.flatnonzero(share[:, i])
+        terms = [
+            Term("" if k == intercept else names[k], share[n, i], noise[n, i]) for n, k in zip(support, kept[support])
+        ]
+        # a multiple of an earlier dropped column is shorter to say than the combination both are
+        if len(terms) > 1 and not (crowded and len(terms) == len(kept)):
+            n = support[np.argmax(np.abs(share[support, i]) / noise[support, i])]
+            for twin in range(i):
+                factor = share[n, i] / share[n, twin] if share[n, twin] else 0.0
+                apart = np.abs(share[:, i] - factor * share[:, twin])
+                if factor and np.all(apart <= noise[:, i] + abs(factor) * noise[:, twin]):
+                    terms = [Term(names[dropped[twin]], factor, noise[n, i] / abs(share[n, twin]))]
+                    break
+        sentences.append(relation(names[j], terms, len(kept) if crowded else None))
+    return tuple(sentences)
