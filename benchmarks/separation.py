@@ -1,0 +1,70 @@
+"""The verdict on separation: 100,000 rows of 20 columns, two classes and three, separated and not.
+
+    python -m benchmarks.separation --save           # about a minute
+    python -m benchmarks.separation --rows 10000
+
+`separation` names the coefficients that are infinite, which takes a linear program for each where all are; `verdict` is
+the cone alone, which is what says whether any is.
+"""
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks import report
+from evenodds.models.separators.cone import Rows, cone
+from evenodds.models.separators.separation import separation
+
+LIMIT = 10.0  # seconds
+
+
+def cases(rows: int, columns: int, classes: int) -> dict[str, tuple[Any, Any]]:
+    """Designs with an intercept, and classes: separated, by one row not, noisy, and separated by one rare flag."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.ones(rows), rng.normal(size=(rows, columns - 1))])
+    scores = X @ rng.normal(size=(columns, classes))
+    sure = scores.argmax(axis=1)
+    flipped = sure.copy()
+    flipped[5] = (flipped[5] + 1) % classes
+    noisy = (scores + 2 * rng.gumbel(size=scores.shape)).argmax(axis=1)
+    flagged = X.copy()
+    flagged[:, -1] = rng.random(rows) < 0.01
+    only = np.where(flagged[:, -1] > 0, 1, noisy)
+    return {"complete": (X, sure), "one row less": (X, flipped), "overlap": (X, noisy), "quasi": (flagged, only)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--columns", type=int, default=20)
+    parser.add_argument("--save", action="store_true")
+    given = parser.parse_args()
+    results: list[dict[str, Any]] = []
+    for classes in (2, 3):
+        for name, (X, y) in cases(given.rows, given.columns, classes).items():
+            start = time.perf_counter()
+            cone(Rows(X, y, classes))
+            verdict = time.perf_counter() - start
+            start = time.perf_counter()
+            found = separation(X, y, classes, [f"x{j}" for j in range(given.columns)])
+            named = time.perf_counter() - start
+            results.append(
+                {"classes": classes, "case": name, "found": found.verdict, "infinite": len(found.infinite),
+                 "verdict": verdict, "named": named}
+            )  # fmt: skip
+            print(f"{classes} classes, {name}: {found.verdict} in {verdict:.2f} s, named in {named:.2f} s", flush=True)
+    header = ["case", "classes", "found", "infinite", "verdict (s)", "with names (s)"]
+    lines = [
+        [r["case"], str(r["classes"]), r["found"], str(r["infinite"]), f"{r['verdict']:.2f}", f"{r['named']:.2f}"]
+        for r in results
+    ]
+    print(report.table(header, lines))
+    print(f"verdict within {LIMIT:g} s: {all(r['verdict'] <= LIMIT for r in results)}")
+    if given.save:
+        report.save("separation", {"rows": given.rows, "columns": given.columns, "results": results})
+
+
+if __name__ == "__main__":
+    main()

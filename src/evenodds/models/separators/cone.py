@@ -1,0 +1,416 @@
+"""The directions that no row objects to, by one linear program.
+
+A row x of class c objects to a direction b (a column of weights b_k for each class k) if x·(b_c - b_k) < 0 for another
+class k. So every row gives one vector u for each other class, and the directions without objection are a cone:
+
+    { b : u·b ≥ 0 for every u }        two classes: u = x for the second class, -x for the first
+
+The LP asks for the largest t ≤ 1 with u·b ≥ t for every u and -1 ≤ b ≤ 1. Either t > 0, and b separates all rows; or
+t = 0, and the LP's dual gives weights that prove it: a convex combination of some u that is 0 (Gordan's theorem). On
+those u every direction of the cone is 0 itself; so the search goes on among the directions that are 0 there, which have
+fewer dimensions, until the rest is separated or nothing is left (facial reduction: Borwein & Wolkowicz 1981). The
+verdict is that of K. Konis's LP (DPhil thesis, Oxford 2007), max Σ u·b, whose optimum is 0 if and only if nothing is.
+
+HiGHS is right to about 1e-9. Nothing here is believed because the LP says so: a separating direction is multiplied out
+over all rows against the bound of its rounding errors, a combination is worked out again by least squares, and where
+neither holds the space is stretched along the direction in question and the LP asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.optimize import linprog, nnls
+
+from evenodds.families.leaves import Floats
+from evenodds.models.glm.blocks import alone
+
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+EPS = float(np.finfo(float).eps)
+ROUNDING = 16 * EPS  # of a sum of products, beside the sum of their sizes
+SURE = 1e-13  # of a convex combination of vectors of length 1: nothing but rounding
+CLOSE = 1e-6  # of a margin: small enough to ask whether it is 0
+STRETCHES = 8  # of the space, each by up to nine digits: more than a double has
+MANY = 24  # dimensions from which on it pays to look for many u that are held, not for a few
+CELLS = 1 << 21  # of a block: 16 MB
+
+
+class Rows:
+    """The vectors u of a table, made when they are needed: number i (classes - 1) + a is row i against another class.
+
+    With more classes and without a reference they are Kesler's (N. J. Nilsson, Learning Machines, 1965).
+
+    >>> Rows(np.array([[1.0, 2.0], [1.0, 3.0]]), np.array([0, 1]), 2).take(np.array([0, 1]))
+    array([[-1., -2.],
+           [ 1.,  3.]])
+    """
+
+    def __init__(self, X: Any, codes: NDArray[Any], n_classes: int, reference: bool = True) -> None:
+        self.X, self.codes, self.classes = X, codes, n_classes
+        self.first = int(reference)  # the first class that has weights; those of a reference are 0
+        self.rows, self.columns = X.shape
+        self.size, self.dimensions = self.rows * (n_classes - 1), self.columns * (n_classes - self.first)
+        every = np.arange(n_classes)
+        self.others = np.array([every[every != c] for c in every])  # by class: the classes it is told apart from
+
+    def take(self, which: Indices) -> Floats:
+        """Some u, as they are."""
+        row, other = np.divmod(which, self.classes - 1)
+        x = _dense(self.X[row])
+        u = np.zeros((len(which), self.classes, self.columns))
+        at, own = np.arange(len(which)), self.codes[row]
+        u[at, own] = x
+        u[at, self.others[own, other]] = -x
+        return u[:, self.first :].reshape(len(which), -1)
+
+    def times(self, T: Floats, sizes: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+        """u T in blocks: which u, the products, and |u| sizes, which bound them."""
+        width = T.shape[1]
+        flat, sizes = self._by_class(T), self._by_class(sizes)
+        step = max(1, CELLS // (self.classes * width))
+        for start in range(0, self.rows, step):
+            x = self.X[start : start + step]
+            own = self.codes[start : start + step]
+            scores = _product(x, flat).reshape(-1, self.classes, width)
+            bounds = _product(abs(x), sizes).reshape(-1, self.classes, width)
+            at = np.arange(len(own))
+            others = self.others[own]
+            product = scores[at, own][:, None] - scores[at[:, None], others]
+            bound = bounds[at, own][:, None] + bounds[at[:, None], others]
+            first = start * (self.classes - 1)
+            which = slice(first, first + product.shape[0] * product.shape[1])
+            yield which, product.reshape(-1, width), bound.reshape(-1, width)
+
+    def _by_class(self, T: Floats) -> Floats:
+        """The weights of each class side by side, those of a reference being 0."""
+        full = np.zeros((self.classes, self.columns, T.shape[1]))
+        full[self.first :] = T.reshape(self.classes - self.first, self.columns, -1)
+        return full.transpose(1, 0, 2).reshape(self.columns, -1)
+
+    def scores(self, b: Floats) -> tuple[Floats, Floats]:
+        """u·b for every u, and the bound of its rounding error."""
+        found, error = np.empty(self.size), np.empty(self.size)
+        for which, product, bound in self.times(b[:, None], np.abs(b)[:, None]):
+            found[which], error[which] = product[:, 0], ROUNDING * bound[:, 0]
+        return found, error
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Weights that add up to 1 and make some u add up to 0: the proof that no direction separates them all."""
+
+    which: Indices
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """No answer that could be checked: the direction along which some u are too close to 0 to tell."""
+
+    direction: Floats
+
+
+@dataclass(frozen=True)
+class Cone:
+    """What is left of the space when every u has been heard.
+
+    direction    a direction without objection, of which every free u says > 0; zeros if there is none
+    space        (dimensions, k): a basis of the smallest space that holds all such directions, in whose coordinates
+                 the free u are well scaled
+    held         which u every such direction leaves at 0
+    first        the first convex combination of some u that is 0; None if all are separated
+    """
+
+    direction: Floats
+    space: Floats
+    held: Flags
+    first: Combination | None
+
+
+def independent(R: Floats) -> list[int]:
+    """The columns that are no combination of the ones before them, to rounding.
+
+    >>> independent(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
+    [0, 2]
+    """
+    kept: list[int] = []
+    Q = np.empty((R.shape[0], 0))
+    for j, column in enumerate(R.T):
+        rest = column - Q @ (Q.T @ column)
+        rest -= Q @ (Q.T @ rest)  # twice is enough (Kahan, Parlett)
+        size = float(np.linalg.norm(rest))
+        if size > 64 * R.shape[1] * EPS * float(np.linalg.norm(column)):
+            kept.append(j)
+            Q = np.column_stack([Q, rest / size])
+    return kept
+
+
+def triangle(blocks: Iterator[Floats], width: int) -> Floats:
+    """The triangular factor of a tall matrix given in blocks of rows: factors stack."""
+    R = np.zeros((0, width))
+    for block in blocks:
+        R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
+    return R
+
+
+def cone(rows: Rows) -> Cone:
+    """Hear every u: separate what can be separated, and hold what cannot, until all is one or the other."""
+    with alone():
+        return _heard(rows)
+
+
+def _heard(rows: Rows) -> Cone:
+    face = Face.whole(rows)
+    held, stretched, first = np.zeros(rows.size, bool), 0, None
+    while True:
+        face, lengths = _isotropic(rows, face, held)
+        if first is None and held.any():
+            first = Combination(np.flatnonzero(held)[:1], np.ones(1))  # a u that is 0 itself
+        if held.all():
+            return Cone(np.zeros(rows.dimensions), np.zeros((rows.dimensions, 0)), held, first)
+        found = _search(rows, face, lengths, held)
+        if isinstance(found, Doubt):
+            stretched += 1
+            if stretched > STRETCHES:
+                raise ArithmeticError("the rows cannot be told to be separated or not in double precision")
+            face = _stretched(face, found.direction, rows, lengths, held)
+        elif isinstance(found, Combination):
+            first = first or found
+            more = _overlapping(rows, face, lengths, held) if face.matrix.shape[1] >= MANY else None
+            if more is None:
+                held[found.which] = True
+                face = face.across(rows.take(found.which))
+            else:
+                face = more
+        else:
+            return Cone(face.matrix @ found, face.matrix, held, first)
+
+
+@dataclass(frozen=True)
+class Face:
+    """The directions that are 0 on some vectors, in coordinates that may change; all from one basis, once for all.
+
+    A direction is basis N M z: N holds the vectors at 0, M are the coordinates. `sizes` are those of the terms before
+    they cancelled: what is less than their rounding is 0.
+    """
+
+    basis: Floats  # (dimensions, r): of all weights
+    at_zero: Floats  # (m, r): the vectors held at 0, in the basis
+    rank: int  # of those vectors
+    N: Floats  # (r, k)
+    M: Floats  # (k, k)
+    doubt: float = 1.0  # how many times rounding errors are magnified in N
+
+    @classmethod
+    def whole(cls, rows: Rows) -> Face:
+        """All directions."""
+        basis = _coordinates(rows)
+        r = basis.shape[1]
+        return cls(basis, np.zeros((0, r)), 0, np.eye(r), np.eye(r))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """Weights from coordinates."""
+        return self.basis @ self.N @ self.M
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """The sums of the sizes of its terms. An entry of N is right to rounding beside 1, not beside itself."""
+        N = np.abs(self.N) + (1.0 if self.rank else 0.0)
+        return self.doubt * (np.abs(self.basis) @ N @ np.abs(self.M))
+
+    def moved(self, change: Floats) -> Face:
+        """The same directions in other coordinates."""
+        return replace(self, M=self.M @ change)
+
+    def across(self, u: Floats) -> Face:
+        """The directions that are 0 on these vectors too, of which each is a combination of the others."""
+        vectors = self._with(u)
+        rank = min(self.rank + len(u) - 1, self.basis.shape[1])
+        _, values, axes = np.linalg.svd(vectors, full_matrices=True)
+        doubt = float(values[0] / values[rank - 1]) if rank else 1.0
+        N = axes[rank:].T
+        return Face(self.basis, vectors, rank, N, np.eye(N.shape[1]), doubt)
+
+    def across_many(self, u: Floats) -> Face | None:
+        """The same of any vectors, if their rank is beyond doubt."""
+        vectors = triangle(iter([self._with(u)]), self.basis.shape[1])
+        _, values, axes = np.linalg.svd(vectors, full_matrices=True)
+        rank = int((values > 1e-6 * values[0]).sum())
+        if rank < len(values) and values[rank] > 1e-12 * values[0]:
+            return None
+        N = axes[rank:].T
+        return Face(self.basis, vectors, rank, N, np.eye(N.shape[1]), float(values[0] / values[rank - 1]))
+
+    def _with(self, u: Floats) -> Floats:
+        """The vectors held at 0, and these, each of length 1 in the basis."""
+        vectors = u @ self.basis
+        return np.vstack([self.at_zero, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)])
+
+
+def _coordinates(rows: Rows) -> Floats:
+    """A basis of the weights' space without the columns that say nothing new: collinear ones keep the weight 0."""
+    top = np.maximum(largest(rows.X), np.finfo(float).tiny)
+    scale = np.exp2(-np.round(np.log2(top)))  # powers of two: no digit is lost
+    step = max(1, CELLS // rows.columns)
+    blocks = (_dense(rows.X[at : at + step]) * scale for at in range(0, rows.rows, step))
+    R = triangle(blocks, rows.columns)
+    kept = independent(R)
+    one = np.zeros((rows.columns, len(kept)))
+    if kept:
+        factor = np.linalg.qr(R[:, kept], mode="r")
+        one[kept] = solve_triangular(factor, np.eye(len(kept)))
+    return np.kron(np.eye(rows.classes - 1), scale[:, None] * one)
+
+
+def _isotropic(rows: Rows, face: Face, held: Flags) -> tuple[Face, Floats]:
+    """Coordinates in which the free u, each of length about 1, point everywhere alike; u of length 0 become held."""
+    lengths, k = np.ones(rows.size), face.matrix.shape[1]
+    if not k:
+        held[:] = True
+        return face, lengths
+    gram = np.zeros((k, k))
+    for which, product, bound in rows.times(face.matrix, face.sizes):
+        size = np.linalg.norm(product, axis=1)
+        held[which] |= size <= ROUNDING * np.linalg.norm(bound, axis=1)
+        free = ~held[which]
+        lengths[which][free] = size[free]
+        unit = product[free] / size[free, None]
+        gram += unit.T @ unit
+    if held.all():
+        return face, lengths
+    squares, axes = np.linalg.eigh(gram)
+    if squares[0] > 1e-8 * squares[-1]:
+        spread = np.sqrt(squares)
+    else:  # half of the digits are gone in the squares: the triangular factor has them
+        blocks = (
+            (product / lengths[which, None])[~held[which]] for which, product, _ in rows.times(face.matrix, face.sizes)
+        )
+        _, spread, axes_by_row = np.linalg.svd(triangle(blocks, k), full_matrices=False)
+        some = spread > 64 * k * EPS * spread[0]
+        spread, axes = spread[some], axes_by_row[some].T
+    return face.moved(axes * (np.linalg.norm(spread) / spread / np.sqrt(len(spread)))), lengths
+
+
+def _search(rows: Rows, face: Face, lengths: Floats, held: Flags) -> Floats | Combination | Doubt:
+    """A direction (in T's coordinates) of which every free u says > 0, or a combination of free u that is 0.
+
+    Only the u that matter are in the LP: those that object most to its answer join it, until none does.
+    """
+    free = np.flatnonzero(~held)
+    T, k = face.matrix, face.matrix.shape[1]
+    many = 10 * k + 40
+    work = np.random.default_rng(0).choice(free, min(len(free), many), replace=False)
+    while True:
+        A = rows.take(work) @ T / lengths[work, None]
+        b, t, weights = _largest_margin(A)
+        found, error = rows.scores(T @ b)
+        margins, sure = found[free] / lengths[free], error[free] / lengths[free]
+        if (margins > sure).all():
+            return b
+        if t < CLOSE:
+            checked = _checked(A, weights, rows, face, work, lengths)
+            if checked is not None:
+                which, share = work[checked[0]], checked[1] / lengths[work[checked[0]]]
+                return Combination(which, share / share.sum())
+        low = free[margins < t - 1e-10]
+        low = low[~np.isin(low, work)]
+        if not len(low):
+            return Doubt(np.linalg.svd(A[weights > 0])[2][-1])
+        if len(low) > many:
+            low = low[np.argpartition(found[low] / lengths[low], many)[:many]]
+        work = np.concatenate([work, low])
+
+
+def _overlapping(rows: Rows, face: Face, lengths: Floats, held: Flags) -> Face | None:
+    """The face after a sample of the free u that overlap among themselves, by Konis's LP; None if that is not sure.
+
+    If max Σ u·b is 0, its dual has a weight of at least 1 for every u, and all are held. If not, the u above 0 leave.
+    """
+    free = np.flatnonzero(~held)
+    T, k = face.matrix, face.matrix.shape[1]
+    work = np.random.default_rng(1).choice(free, min(len(free), 6 * k + 40), replace=False)
+    while len(work):
+        A = rows.take(work) @ T / lengths[work, None]
+        found = solve(-A.sum(axis=0), -A, np.zeros(len(A)), [(-1, 1)] * k)
+        above = A @ found.x > CLOSE
+        if not above.any():
+            break
+        work = work[~above]
+    if not len(work):
+        return None
+    weights = 1 + np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
+    # a small change of the weights makes the sum exactly 0: then they are positive still, and prove it
+    change, _, _, _ = np.linalg.lstsq(A.T, -(weights @ A), rcond=1e-9)
+    if np.abs(change).max() > 0.5 or np.linalg.norm((weights + change) @ A) > SURE * weights.sum():
+        return None
+    after = face.across_many(rows.take(work))
+    if after is not None:
+        held[work] = True
+    return after
+
+
+def _largest_margin(A: Floats) -> tuple[Floats, float, Floats]:
+    """max t with A b ≥ t, -1 ≤ b ≤ 1, t ≤ 1; the direction b, t, and the rows' dual weights."""
+    m, k = A.shape
+    found = solve(
+        np.append(np.zeros(k), -1.0), np.column_stack([-A, np.ones(m)]), np.zeros(m), [(-1, 1)] * k + [(None, 1)]
+    )
+    weights = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
+    return np.asarray(found.x[:k]), float(found.x[k]), weights
+
+
+def solve(c: Floats, A: Any, b: Floats, bounds: Any) -> Any:
+    """min c·x with A x ≤ b by HiGHS, as exactly as it goes."""
+    for options in ({"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}, {}):
+        found = linprog(c, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=options)
+        if found.status == 0:
+            return found
+    raise ArithmeticError(f"the linear program was not solved: {found.message}")
+
+
+def _checked(
+    A: Floats, weights: Floats, rows: Rows, face: Face, work: Indices, lengths: Floats
+) -> tuple[Indices, Floats] | None:
+    """The dual weights worked out again, if they are a convex combination that is 0 as far as doubles can tell."""
+    some = np.flatnonzero(weights > 1e-10 * max(1.0, weights.max(initial=0.0)))
+    if not len(some):
+        return None
+    # least squares knows the weights to full precision where the LP's are good to 1e-9
+    fit, _ = nnls(np.vstack([A[some].T, np.ones(len(some))]), np.append(np.zeros(A.shape[1]), 1.0))
+    positive = fit > SURE
+    some, fit = some[positive], fit[positive] / fit[positive].sum()
+    off = float(np.linalg.norm(fit @ A[some]))
+    sizes = np.abs(rows.take(work[some])) @ face.sizes / lengths[work[some], None]
+    if off > SURE + ROUNDING * float(fit @ np.linalg.norm(sizes, axis=1)):
+        return None
+    return some, fit
+
+
+def _stretched(face: Face, b: Floats, rows: Rows, lengths: Floats, held: Flags) -> Face:
+    """The space drawn out along a direction to which some u are almost at right angles, so that they show a side."""
+    margins = np.abs(rows.scores(face.matrix @ b)[0][~held] / lengths[~held])
+    near = margins[margins < CLOSE]
+    factor = 1 / max(float(near.max(initial=0.0)), 1e-10)
+    return face.moved(np.eye(len(b)) + np.outer(b, b) * (factor - 1))
+
+
+def largest(X: Any) -> Floats:
+    """The largest size in each column."""
+    top = abs(X).max(axis=0)
+    return np.asarray(top.todense() if hasattr(top, "todense") else top, float).ravel()
+
+
+def _dense(X: Any) -> Floats:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
+
+
+def _product(X: Any, B: Floats) -> Floats:
+    return np.asarray(X @ B)

@@ -1,0 +1,198 @@
+"""The perceptron and the separator with scikit-learn's face: shells around their values."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from evenodds.errors import DataError
+from evenodds.families.leaves import Floats
+from evenodds.models.separators.linear_rule import LinearRule
+from evenodds.models.separators.perceptron import walk
+from evenodds.models.separators.separation import check_finite
+from evenodds.models.separators.separator import Certificate, separate
+from evenodds.schema import did_you_mean
+
+
+class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What the two share: reading rows, and the line they learnt."""
+
+    rule_: LinearRule
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def _read(self, X: Any, y: Any) -> tuple[Floats, NDArray[np.int64]]:
+        """Rows and class codes; `y` may be the name of a data frame's column."""
+        if isinstance(y, str):
+            if not hasattr(X, "columns"):
+                raise DataError(f"y is the name {y!r}, but X has no named columns: give a class for each row")
+            if y not in X.columns:
+                raise DataError(did_you_mean(y, [str(name) for name in X.columns]))
+            rest = [name for name in X.columns if name != y]
+            X, y = X[rest] if hasattr(X, "iloc") else X.select(rest), X[y]
+        self._numeric(X)
+        if y is not None and hasattr(y, "to_numpy"):
+            y = y.to_numpy()
+        if isinstance(y, np.ndarray) and y.dtype.kind in "Of" and y.ndim == 1:
+            missing = [row for row, value in enumerate(y.tolist()) if value is None or value != value]
+            if missing:
+                raise DataError(f"Input y contains NaN: the target is missing in row {missing[0]}; drop such rows")
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=False)
+        check_classification_targets(y)
+        check_finite(X, self._names())
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            only = str(self.classes_[0])
+            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+        return X, codes.astype(np.int64)
+
+    def _numeric(self, X: Any) -> None:
+        """A sentence if a data frame has columns that are no numbers."""
+        if hasattr(X, "dtypes") and hasattr(X, "columns"):
+            kinds = zip(X.columns, X.dtypes)
+            bad = [str(name) for name, kind in kinds if not _is_number(kind)]
+            if bad:
+                raise DataError(
+                    f"column {', '.join(map(repr, bad[:5]))} holds no numbers: a line needs numbers; drop it, or turn "
+                    "its values into columns of 0 and 1 (sklearn.preprocessing.OneHotEncoder)"
+                )
+
+    def _names(self) -> list[str]:
+        known = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if known is None else [str(name) for name in known]
+
+    def _rows(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        self._numeric(X)
+        X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
+        check_finite(X, self._names())
+        return np.asarray(X)
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights: (1, columns) for two classes, (classes, columns) for more."""
+        check_is_fitted(self, "rule_")
+        return self.rule_.weights
+
+    @property
+    def intercept_(self) -> Floats:
+        """The constants: the last of the homogeneous weights."""
+        check_is_fitted(self, "rule_")
+        return self.rule_.constants
+
+    def decision_function(self, X: Any) -> Floats:
+        """w·x + b: of the second class for two, of each class for more."""
+        rows = self._rows(X)
+        return self.rule_.scores(rows)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class on whose side each row lies."""
+        rows = self._rows(X)
+        return self.rule_.predict(rows)
+
+
+class Perceptron(_LinearClassifier):
+    """The perceptron, with the bound on its mistakes beside their number.
+
+    w = 0;  for u in random order:  if u·w ≤ 0 then w += u          u = y (x, 1)
+
+    >>> line = Perceptron(random_state=0).fit([[1], [2], [3], [4]], ["low", "low", "high", "high"])
+    >>> line.predict([[0], [5]])
+    array(['low', 'high'], dtype='<U4')
+    >>> line.separable_, line.mistakes_ <= line.bound_
+    (True, True)
+
+    Parameters
+    ----------
+    max_epochs : int
+        How often all rows are looked at, at most.
+    averaged : bool
+        Whether the weights are the mean of all those on the way, which says more of rows not seen (Freund and Schapire
+        1999), and need not separate the rows that were.
+    bound : bool
+        Whether a linear program finds out if any line separates, and with what margin. Without it `margin_` and
+        `bound_` are None, and so is `separable_` if the walk has not ended.
+    random_state : int, RandomState or None
+        The seed of the order.
+
+    After `fit`: `mistakes_`, `epochs_`, `converged_`; `separable_` (True, False, or None: not known); `radius_` R,
+    `margin_` γ and `bound_` (R / γ)² of the homogeneous u; `coef_`, `intercept_`, `classes_`.
+    """
+
+    def __init__(
+        self, *, max_epochs: int = 1000, averaged: bool = False, bound: bool = True, random_state: Any = None
+    ) -> None:
+        self.max_epochs = max_epochs
+        self.averaged = averaged
+        self.bound = bound
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Walk until no row is on the wrong side, or `max_epochs` are over. `y` is a column's name or a vector."""
+        X, codes = self._read(X, y)
+        if not (isinstance(self.max_epochs, (int, np.integer)) and self.max_epochs >= 1):
+            raise ValueError(f"max_epochs is {self.max_epochs!r}: expected a whole number from 1")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        found = walk(X, codes, self.classes_, int(self.max_epochs), seed, self.averaged, self.bound)
+        self.rule_, self.walk_ = found.rule, found
+        self.mistakes_, self.epochs_, self.converged_ = found.mistakes, found.epochs, found.converged
+        self.separable_, self.radius_, self.margin_, self.bound_ = (
+            found.separable, found.radius, found.margin, found.bound,
+        )  # fmt: skip
+        if not found.converged:
+            self._warn()
+        return self
+
+    def _warn(self) -> None:
+        so_far = f"the perceptron made {self.mistakes_:,} mistakes in {self.epochs_:,} epochs and would make more"
+        if self.separable_ is False:
+            why = "no line separates the classes; LinearSeparator has the proof, and the line of least slack"
+        elif self.separable_ is None:
+            why = "whether a line separates the classes is not known: bound=True finds out"
+        else:
+            why = (
+                f"a line separates the classes, and at most {self.bound_:.3g} are needed: raise max_epochs, or rescale"
+            )
+        warnings.warn(f"{so_far}: {why}", ConvergenceWarning, stacklevel=3)
+
+
+class LinearSeparator(_LinearClassifier):
+    """The line that separates the classes with the largest distance, or the proof that none does.
+
+    >>> line = LinearSeparator().fit([[0], [1], [3], [4]], ["a", "a", "b", "b"])
+    >>> line.separable_, round(line.euclidean_margin_, 12), line.predict([[1.9], [2.1]]).tolist()
+    (True, 1.0, ['a', 'b'])
+    >>> none = LinearSeparator().fit([[0], [1], [2]], ["a", "b", "a"])
+    >>> none.separable_, none.certificate_.rows.tolist(), none.certificate_.weights.round(12).tolist()
+    (False, [0, 1, 2], [0.25, 0.5, 0.25])
+
+    After `fit`: `separable_`; `margin_` in homogeneous coordinates and `euclidean_margin_`, the distance of the nearest
+    row from the line (both None if none separates); `slack_`, the least total slack; `certificate_`, None or the convex
+    combination that proves that there is none; `support_`, the rows that hold the line; `coef_`, `intercept_`,
+    `classes_`. More than two classes have a line between every two of them, by the shortest weights Σ ‖w_k‖² with which
+    every row scores its own class at least 1 above any other.
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the line. `y` is a column's name or a vector."""
+        X, codes = self._read(X, y)
+        found = separate(X, codes, self.classes_)
+        self.rule_, self.separator_ = found.rule, found
+        self.separable_, self.margin_, self.euclidean_margin_ = found.separable, found.margin, found.euclidean_margin
+        self.slack_, self.support_ = found.slack, found.support
+        self.certificate_: Certificate | None = found.certificate
+        return self
+
+
+def _is_number(kind: Any) -> bool:
+    """Whether a data frame's column of this type holds numbers or flags."""
+    if hasattr(kind, "is_numeric"):  # polars
+        return bool(kind.is_numeric()) or str(kind) == "Boolean"
+    return getattr(kind, "kind", "O") in "biuf"
