@@ -60,10 +60,28 @@ class Frame:
         return f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{head}</tr></thead>{rows}</table>"
 
 
+class Figure(float):
+    """A number that knows how much of it means something, as a format does.
+
+    >>> cell(Figure(0.0022644, ".5f"))
+    '0.00226'
+    """
+
+    form: str
+
+    def __new__(cls, value: float, form: str) -> Figure:
+        """The number, with its format."""
+        figure = super().__new__(cls, value)
+        figure.form = form
+        return figure
+
+
 def cell(value: Any) -> str:
     """A value as a table shows it: four decimals or four digits, whichever says more."""
     if value is None:
         return ""
+    if isinstance(value, Figure):
+        return f"{value:{value.form}}"
     if isinstance(value, float):
         return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -38,8 +38,10 @@ COLUMNS: dict[str, Column] = {}
 FEW_BINS = 16  # histogram bins, below which a column far from zero needs an origin
 
 
-def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | None = None) -> dict[str, Column]:
-    """A Column for every column of the table: as told, or by what the first 10,000 rows hold."""
+def decide(
+    table: Table, columns: Mapping[str, Any] | type[Family] | Column | None = None, number: type[Family] = Binned
+) -> dict[str, Column]:
+    """A Column for every column of the table: as told, or by what the first 10,000 rows hold; `number` for numbers."""
     sample = table.slice(0, min(SAMPLE, table.rows))
     told = _told(sample, columns)
     decided: dict[str, Column] = {}
@@ -62,7 +64,7 @@ def decide(table: Table, columns: Mapping[str, Any] | type[Family] | Column | No
                 warnings.warn(f"column {name!r} {LEFT_OUT[what]}", SchemaWarning, stacklevel=2)
                 decided[name] = dataclasses.replace(column, role="ignore")
             else:
-                plain = of_family(DEFAULTS[what])
+                plain = of_family(number if what == "number" else DEFAULTS[what])
                 decided[name] = (
                     plain if column == PLAIN else dataclasses.replace(column, family=plain.family, words=plain.words)
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
@@ -12,14 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import Coded, as_column, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_path, read
-from evenodds.data.memory import TEXT, Table, is_array, table
+from evenodds.data.memory import Table, table
 from evenodds.data.reading import Reading
-from evenodds.data.report import Report
 from evenodds.data.sum import sum_table, target_codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
@@ -29,12 +27,13 @@ from evenodds.models.learn import learn, more
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
+from evenodds.models.shell import Shell, drop, eager, has_frame
 from evenodds.replacing import Path
-from evenodds.schema import Schema, SchemaWarning, did_you_mean
+from evenodds.schema import Schema
 from evenodds.show import Frame
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes over any table: numbers, categories, flags and counts, mixed freely, with holes.
 
     p(c, x) = p(c) Π_j p(x_j | c)
@@ -67,8 +66,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     threads : int, optional
         How many threads to use; the result does not depend on it.
     """
-
-    n_features_in_: int
 
     def __init__(
         self,
@@ -162,19 +159,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return new._name(model)._keep(model)
 
-    def _name(self, model: Model) -> Self:
-        """Set scikit-learn's attributes of the features."""
-        names = [name for name, column in model.schema.columns.items() if column.source is None]
-        self.n_features_in_ = len(names)
-        if names != [f"x{j}" for j in range(len(names))]:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        return self
-
-    def _warn(self, report: Report) -> Self:
-        for sentence in report.sentences():
-            warnings.warn(sentence, SchemaWarning, stacklevel=3)
-        return self
-
     def save(self, path: Path) -> None:
         """Write what was learnt to one safe file, which replaces an old one whole, or not at all."""
         check_is_fitted(self)
@@ -232,11 +216,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Table, Coded, str]:
         """Features, target codes and the target's type; scikit-learn's attributes are set or checked on the way."""
-        X = _eager(X)
+        X = eager(X)
         if isinstance(y, str):
             whole = table(X)
             raw = whole[y]
-            rows = self._features(_drop(X, y) if _has_frame(X) else whole.without(y), reset=reset)
+            rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
         else:
             if y is None:
                 raise ValueError(
@@ -245,54 +229,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows, raw = self._features(X, reset=reset), _target(y)
         target = target_codes(raw, rows.rows)
         return rows, target, target_kind(raw)
-
-    def _features(self, X: Any, *, reset: bool) -> Table:
-        X = _eager(X)
-        rows = table(X)
-        if list(rows.columns) == [TEXT] and not hasattr(X, "columns"):
-            X = rows  # texts without a table
-        known = getattr(self, "feature_names_in_", None)
-        if not reset and known is not None and set(known) < set(rows.columns):
-            extra = set(rows.columns) - set(known)
-            X, rows = _drop(X, *extra) if _has_frame(X) else X, rows.without(*extra)
-        if rows.rows == 0:
-            raise DataError(f"Found array with 0 sample(s) (shape=(0, {len(rows.columns)})): a table without rows")
-        if not rows.columns:
-            raise DataError(f"0 feature(s) (shape=({rows.rows}, 0)) while a minimum of 1 is required.")
-        if _has_frame(X) or is_array(X) or hasattr(X, "tocsr"):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        elif not reset and not rows.named and len(rows.columns) != self.n_features_in_:
-            raise DataError(
-                f"X has {len(rows.columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input."
-            )
-        elif reset:
-            self.n_features_in_ = len(rows.columns)
-            if rows.named:
-                self.feature_names_in_ = np.array(list(rows.columns), dtype=object)
-        if not reset:
-            rows = self._aligned(rows)
-        return rows
-
-    def _aligned(self, rows: Table) -> Table:
-        """Columns under the names they had at fit; cells of columns that a list of dicts leaves out are missing."""
-        wanted = [how.source or name for name, how in self.model_.schema.features.items()]
-        known = list(self.model_.schema.columns)
-        if not rows.named and len(rows.columns) == self.n_features_in_:
-            names = [name for name, column in self.model_.schema.columns.items() if column.source is None]
-            if list(rows.columns) != names:
-                return Table(dict(zip(names, rows.columns.values())), rows.rows, False, rows.dense)
-        missing = [name for name in wanted if name not in rows.columns]
-        if missing:
-            strange = [name for name in rows.columns if name not in known]
-            for name in strange:
-                if difflib.get_close_matches(name, missing, 1):
-                    raise DataError(did_you_mean(name, known))
-            if len(missing) == len(wanted):
-                raise DataError(did_you_mean(missing[0], rows.columns))
-            empty = pa.nulls(rows.rows)
-            return Table({**rows.columns, **dict.fromkeys(missing, empty)}, rows.rows, rows.named)
-        return rows
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
@@ -398,22 +334,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows, target, _ = self._read(X, y, reset=False)
         return check(self.model_, rows, target, most)
-
-
-def _eager(X: Any) -> Any:
-    """A lazy frame, collected."""
-    return X.collect() if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape") else X
-
-
-def _has_frame(X: Any) -> bool:
-    """Whether this is a data frame whose columns scikit-learn itself looks at."""
-    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "drop")
-
-
-def _drop(X: Any, *names: str) -> Any:
-    """A data frame without some columns."""
-    kept = [column for column in X.columns if str(column) not in names]
-    return X[kept] if hasattr(X, "iloc") else X.select(kept)
 
 
 def _target(y: Any) -> Any:

@@ -1,0 +1,305 @@
+"""Rows of a design: what a fitter multiplies with.
+
+The columns lie in three runs: dense ones (the intercept first), sparse ones, and one-hot columns kept as codes. A
+`Block` holds some rows as they came; its `tiles` are what the cache holds of it, with the dense columns centred and
+scaled on the way, so that no second copy of the table is ever made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.data.memory import in_order
+from evenodds.models.glm.design_kernels import count_pairs, gather, scatter, scatter_rows
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+R = TypeVar("R")
+
+TILE = 1 << 17  # numbers of a tile: what the cache holds
+LONGEST = 1 << 14  # rows of a tile
+SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """A few rows of a design, ready to be multiplied, with their targets, weights and offsets."""
+
+    ones: bool  # whether the first column is one of ones, which is not written out
+    dense: Floats  # (rows, d)
+    sparse: Any  # scipy's csr (rows, s), or None
+    codes: Codes  # (rows, c): which column each category falls on; `width` for a reference category
+    width: int  # of the whole design
+    y: NDArray[Any]
+    weights: Floats | None
+    offset: Floats | None
+
+    @property
+    def runs(self) -> tuple[slice, slice, slice]:
+        """Where the dense, the sparse and the one-hot columns are."""
+        d = int(self.ones) + self.dense.shape[1]
+        s = d + (0 if self.sparse is None else self.sparse.shape[1])
+        return slice(int(self.ones), d), slice(d, s), slice(s, self.width)
+
+    def score(self, coefficients: Floats) -> Floats:
+        """offset + design @ coefficients, (rows,) or (rows, outputs)."""
+        dense, sparse, _ = self.runs
+        if self.dense.shape[1]:
+            total: Floats = self.dense @ coefficients[dense]
+        else:
+            total = np.zeros((len(self.y), *coefficients.shape[1:]))
+        if self.ones:
+            total += coefficients[0]
+        if self.sparse is not None:
+            total += self.sparse @ coefficients[sparse]
+        if self.codes.shape[1]:
+            for column, out in _columns(coefficients, total):
+                gather(self.codes, np.append(column, 0.0), out)
+        if self.offset is not None:
+            total += self.offset if total.ndim == 1 else self.offset[:, None]
+        return total
+
+    def pull(self, slopes: Floats) -> Floats:
+        """Transposed design @ slopes: (width,) or (width, outputs)."""
+        dense, sparse, _ = self.runs
+        out = np.zeros((self.width, *slopes.shape[1:]))
+        if self.ones:
+            out[0] = slopes.sum(axis=0)
+        if self.dense.shape[1]:
+            out[dense] = self.dense.T @ slopes
+        if self.sparse is not None:
+            out[sparse] = self.sparse.T @ slopes
+        if self.codes.shape[1]:
+            for column, into in _columns(slopes, out):
+                whole = np.zeros(self.width + 1)
+                scatter(self.codes, np.ascontiguousarray(column), whole)
+                into += whole[:-1]
+        return out
+
+    def squares(self, weights: Floats) -> Floats:
+        """Transposed (design, each number squared) @ weights: the diagonal of the Gram."""
+        squared = dataclasses.replace(
+            self, dense=self.dense * self.dense, sparse=None if self.sparse is None else self.sparse.power(2)
+        )
+        return squared.pull(weights)
+
+    def columns(self) -> Any:
+        """The rows of the design, every column written out: scipy's csr where most are zeros, else an array."""
+        ones = np.ones((len(self.y), int(self.ones)))
+        if self.sparse is None and not self.codes.shape[1]:
+            return np.column_stack([ones, self.dense]) if self.ones else self.dense
+        from scipy.sparse import csr_array, hstack
+
+        parts = [csr_array(ones), csr_array(self.dense)]
+        if self.sparse is not None:
+            parts.append(csr_array(self.sparse))
+        if self.codes.shape[1]:
+            before = self.runs[2].start
+            real = self.codes < self.width
+            at = np.concatenate([[0], np.cumsum(real.sum(axis=1))])
+            shape = (len(self.y), self.width - before)
+            parts.append(csr_array((np.ones(int(at[-1])), self.codes[real] - before, at), shape))
+        return hstack(parts, format="csr")
+
+    def quadratic(self, matrix: Floats) -> Floats:
+        """xᵀ matrix x of each row."""
+        x = self.columns()
+        if isinstance(x, np.ndarray):
+            return np.asarray(np.einsum("ij,ij->i", x @ matrix, x))
+        return np.asarray(x.multiply(x @ matrix).sum(axis=1)).ravel()
+
+
+def _columns(a: Floats, b: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """The columns of two arrays side by side; of vectors, the vectors themselves."""
+    if a.ndim == 1:
+        yield a, b
+        return
+    for k in range(a.shape[1]):
+        column = np.ascontiguousarray(b[:, k])
+        yield np.ascontiguousarray(a[:, k]), column
+        b[:, k] = column
+
+
+class Gram:
+    """The sum over tiles of: transposed design @ diag(weights) @ design."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lower = np.zeros((width, width))  # triangle, but for the one-hot columns' rows
+        self._pairs: Floats | None = None
+        self._cross: Floats | None = None
+        self._dense = slice(0, 0)
+
+    def add(self, tile: Tile, weights: Floats) -> None:
+        """Add a tile's; the weights may be negative."""
+        dense, sparse, _ = tile.runs
+        if tile.ones:
+            self.lower[:, 0] += dataclasses.replace(tile, codes=tile.codes[:, :0]).pull(weights)
+        if tile.dense.shape[1] and weights.min(initial=0.0) < 0:
+            self.lower[dense, dense] += tile.dense.T @ (tile.dense * weights[:, None])
+        elif tile.dense.shape[1]:
+            root = tile.dense * np.sqrt(weights)[:, None]
+            self.lower[dense, dense] += root.T @ root  # numpy knows a matrix by its transpose: half of the work
+        if tile.sparse is not None:
+            scaled = tile.sparse.multiply(weights[:, None]).tocsr()
+            self.lower[sparse, dense] += scaled.T @ tile.dense
+            self.lower[sparse, sparse] += (scaled.T @ tile.sparse).toarray()
+        if tile.codes.shape[1]:
+            self._add_codes(tile, np.ascontiguousarray(weights))
+
+    def _add_codes(self, tile: Tile, weights: Floats) -> None:
+        """The one-hot columns' rows: counted, not multiplied."""
+        first, d = int(tile.ones), tile.dense.shape[1]
+        if self._pairs is None or self._cross is None:
+            self._dense = slice(0, first + d)
+            self._pairs, self._cross = np.zeros((self.width + 1,) * 2), np.zeros((self.width + 1, first + d))
+        count_pairs(tile.codes, weights, self._pairs)
+        if first:
+            alone = np.zeros(self.width + 1)
+            scatter(tile.codes, weights, alone)
+            self._cross[:, 0] += alone
+        if d:
+            part = np.zeros((self.width + 1, d))
+            scatter_rows(tile.codes, tile.dense * weights[:, None], part)
+            self._cross[:, first:] += part
+
+    def total(self) -> Floats:
+        """The symmetric matrix."""
+        lower = self.lower
+        if self._pairs is not None and self._cross is not None:
+            lower = lower + self._pairs[:-1, :-1].T  # the earlier column's code came first: the upper triangle
+            lower[:, self._dense] += self._cross[:-1]
+        whole = np.tril(lower)
+        return whole + np.tril(whole, -1).T
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a design as they came."""
+
+    dense: NDArray[Any]  # (rows, d), numbers as they are
+    sparse: Any
+    codes: Codes
+    width: int
+    y: NDArray[Any]
+    weights: Floats | None = None
+    offset: Floats | None = None
+    intercept: bool = False  # whether a column of ones comes before the dense ones
+    shift: Floats | None = None  # (d,): taken from the dense columns,
+    scale: Floats | None = None  # and what they are then divided by
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(self.y)
+
+    def tiles(self) -> Iterator[Tile]:
+        """The rows a few at a time, the dense columns centred and scaled."""
+        columns = self.dense.shape[1] + self.intercept + self.codes.shape[1]
+        size = max(1, min(LONGEST, TILE // max(columns, 1)))
+        factor = None if self.scale is None or np.all(self.scale == 1) else 1.0 / self.scale
+        for start in range(0, self.rows, size):
+            yield self._tile(slice(start, min(start + size, self.rows)), factor)
+
+    def _tile(self, rows: slice, factor: Floats | None) -> Tile:
+        dense = self.dense[rows]
+        if self.shift is not None and self.shift.any():
+            dense = dense - self.shift
+        if factor is not None:
+            dense = dense * factor
+        return Tile(
+            self.intercept,
+            dense,
+            None if self.sparse is None else self.sparse[rows],
+            self.codes[rows],
+            self.width,
+            self.y[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.offset is None else self.offset[rows],
+        )
+
+
+class Rows(Protocol):
+    """Where the rows of a design come from: as often as a fitter asks for them."""
+
+    @property
+    def width(self) -> int:
+        """How many columns the design has."""
+
+    def shards(self) -> Iterable[Any]:
+        """All rows, in runs that do not depend on the number of threads."""
+
+    def block(self, shard: Any) -> Block:
+        """One of the runs, read."""
+
+
+@functools.cache
+def _controller() -> Any:
+    """What can tell the linear algebra libraries how many threads to use; it comes with scikit-learn."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
+def alone() -> AbstractContextManager[Any]:
+    """One thread for each product of matrices: the threads here are those of the pool, over shards of rows.
+
+    So the bits do not depend on how a library divides its work, and threads do not wait for one another's.
+    """
+    import numpy.linalg  # noqa: F401  so that it is there to be told
+    import scipy.linalg  # noqa: F401
+
+    controller = _controller()
+    return nullcontext() if controller is None else controller.limit(limits=1, user_api="blas")
+
+
+def passed(rows: Rows, work: Callable[[Block], R], threads: int | None = None) -> Iterator[R]:
+    """One pass: work(block) for every run of rows, in their order, by a pool of threads."""
+    return in_order(lambda shard: work(rows.block(shard)), rows.shards(), threads)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A design in memory: a matrix, dense or scipy's sparse, its columns used as they are.
+
+    `y` is what the loss takes: a number a row, or for the softmax the number of its class.
+    """
+
+    x: Any
+    y: NDArray[Any]
+    weights: Floats | None = None
+    offset: Floats | None = None
+
+    @property
+    def width(self) -> int:
+        """How many columns."""
+        return int(self.x.shape[1])
+
+    def shards(self) -> list[slice]:
+        """The rows in runs of a fixed length."""
+        return [slice(start, min(start + SHARD, len(self.y))) for start in range(0, len(self.y), SHARD)]
+
+    def block(self, shard: slice) -> Block:
+        """Some rows."""
+        sparse = hasattr(self.x, "tocsr")
+        rows = self.x[shard]
+        none = np.zeros((len(self.y[shard]), 0))
+        return Block(
+            none if sparse else np.asarray(rows),
+            rows if sparse else None,
+            none.astype(np.int32),
+            self.width,
+            self.y[shard],
+            None if self.weights is None else self.weights[shard],
+            None if self.offset is None else self.offset[shard],
+        )

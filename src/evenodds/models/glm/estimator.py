@@ -1,0 +1,387 @@
+"""Generalised linear models with scikit-learn's face: a shell around the `Regression` value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from evenodds.cells import as_column
+from evenodds.data.files import Files, is_path, read
+from evenodds.data.memory import Table, table
+from evenodds.data.source import Memory, Source
+from evenodds.errors import DataError
+from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
+from evenodds.families.leaves import check_weights
+from evenodds.models.classifier import _target
+from evenodds.models.glm.blocks import Floats
+from evenodds.models.glm.regress import regress
+from evenodds.models.glm.regression import Regression, RegressionSettings
+from evenodds.models.glm.summary import Summary
+from evenodds.models.glm.survey import NUMBER, Roles, SparseMemory, reading_of
+from evenodds.models.shell import Shell, drop, eager, has_frame
+from evenodds.replacing import Path
+from evenodds.schema import Schema
+
+
+def _tells_classes(estimator: Any) -> bool:
+    """Whether the output is a class."""
+    return estimator.family in (Bernoulli, Categorical)
+
+
+class GLM(Shell, BaseEstimator):  # type: ignore[misc]
+    """A generalised linear model: choose the output distribution, and the likelihood is maximised.
+
+        Gaussian      linear regression       mean = score
+        Bernoulli     logistic regression     p = 1 / (1 + e^-score)
+        Categorical   softmax regression      p_k = e^score_k / Σ_j e^score_j
+        Poisson       Poisson regression      rate = e^score
+
+    Columns are typed as in naive Bayes: numbers are taken as they are, categories one-hot against a reference.
+
+    >>> rows = [{"dose": d} for d in (1, 2, 3, 4, 5, 6)]
+    >>> glm = GLM(Bernoulli).fit(rows, ["no", "no", "yes", "no", "yes", "yes"])
+    >>> glm.predict([{"dose": 1}, {"dose": 6}])
+    array(['no', 'yes'], dtype='<U3')
+    >>> round(glm.model_["dose"], 3)
+    1.214
+
+    Parameters
+    ----------
+    family : Gaussian, Bernoulli, Categorical or Poisson
+        The output distribution. Its transfer function is its own.
+    prior : float, GaussianPrior, "jeffreys" or None
+        The precision of a Gaussian prior on every coefficient but the intercept; any Gaussian; Jeffreys' prior for the
+        Bernoulli; or none: maximum likelihood.
+    columns : dict, family or Column, optional
+        How columns are read: a name to `Categorical`, `Gaussian` (a number), or a `Column`; decided if not told.
+    intercept : bool
+        Whether there is a column of ones.
+    errors : {"model", "HC0", "HC1", "HC2", "HC3"}
+        Standard errors by the model, or robust ones.
+    solver : {"auto", "newton", "lbfgs", "ascent"}
+        How the minimum is found; "auto" chooses, and `summary()` tells.
+    tolerance : float
+        When the fit is done: |slope_j| ≤ tolerance · sqrt(curvature_j · rows), for every coefficient.
+    most : int
+        Steps of Newton's at most.
+    rate : float, optional
+        Of gradient ascent.
+    missing : {"refuse", "drop"}
+        What happens to rows with missing cells.
+    reference : dict, optional
+        The reference value of a category, by column; its first value if not told.
+    variance : float, optional
+        The Gaussian's noise, where it is known.
+    schema : Schema, optional
+        Columns already decided.
+    threads : int, optional
+        How many threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        family: Any = Gaussian,
+        *,
+        prior: Any = None,
+        columns: Any = None,
+        intercept: bool = True,
+        errors: Any = "model",
+        solver: Any = "auto",
+        tolerance: float = 1e-7,
+        most: int = 100,
+        rate: float | None = None,
+        missing: Any = "refuse",
+        reference: Any = None,
+        variance: float | None = None,
+        schema: Schema | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.family = family
+        self.prior = prior
+        self.columns = columns
+        self.intercept = intercept
+        self.errors = errors
+        self.solver = solver
+        self.tolerance = tolerance
+        self.most = most
+        self.rate = rate
+        self.missing = missing
+        self.reference = reference
+        self.variance = variance
+        self.schema = schema
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if _tells_classes(self):
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(multi_class=self.family is Categorical)
+        else:
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+            tags.target_tags.positive_only = self.family is Poisson
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # -- fitting -----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        trials: Any = None,
+    ) -> Self:
+        """Find the coefficients. `y` is a column's name, or a value for each row; the others too.
+
+        `exposure` is what a Poisson count was counted over, `trials` among how many a Bernoulli's successes are,
+        `offset` is added to the score. `X` may be the path of a file, or a glob; then all are names of its columns.
+        """
+        settings = self._settings()
+        source, roles = self._source(X, y, sample_weight, offset, exposure, trials)
+        schema = None
+        if self.schema is not None:
+            schema = Schema(self.schema.columns, roles.target, self.schema.target_kind)
+        elif isinstance(source, SparseMemory):
+            names = [f"x{j}" for j in range(source.matrix.shape[1])]
+            from evenodds.cells import target_kind
+
+            schema = Schema(dict.fromkeys(names, NUMBER), roles.target, target_kind(source.table[roles.target]))
+        model, report = regress(source, roles, settings, self.columns, schema, self.threads)
+        if is_path(X):
+            self._warn(report)._name(model)
+        return self._keep(model)
+
+    def _settings(self) -> RegressionSettings:
+        return RegressionSettings(
+            self.family, self.prior, self.intercept, self.errors, self.solver, self.tolerance, self.most, self.rate,
+            self.missing, self.reference, self.variance,
+        )  # fmt: skip
+
+    def _source(self, X: Any, y: Any, weights: Any, offset: Any, exposure: Any, trials: Any) -> tuple[Source, Roles]:
+        """Where the rows are, and the names of the columns that are no features."""
+        told = {"weights": weights, "offset": offset, "exposure": exposure, "trials": trials}
+        if is_path(X):
+            for name, value in {"y": y, **told}.items():
+                if not isinstance(value, str) and (value is not None or name == "y"):
+                    raise DataError(f"the rows are in a file: give {name} as the name of one of its columns")
+            source = read(X)
+            return source.rereadable() if isinstance(source, Files) else source, Roles(y, **told)
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = eager(X)
+        named = {name: value for name, value in {"target": y, **told}.items() if isinstance(value, str)}
+        taken: dict[str, Any] = {}
+        if named:
+            whole = table(X)
+            taken = {name: whole[value] for name, value in named.items()}
+            X = drop(X, *named.values()) if has_frame(X) else whole.without(*named.values())
+        rows = self._features(X, reset=True)
+        columns: dict[str, Any] = {}
+        roles: dict[str, str] = {}
+        for name, value in {"target": y, **told}.items():
+            if value is None:
+                continue
+            raw = taken[name] if name in taken else self._told(name, value, rows.rows, trials is not None)
+            label = named.get(name) or str(getattr(value, "name", None) or ("target" if name == "target" else name))
+            while label in rows.columns or label in columns:
+                label += "_"
+            columns[label], roles[name] = raw, label
+        if hasattr(X, "tocsr") and rows.dense is not None:
+            matrix = X.tocsr().astype(np.float64)
+            return SparseMemory(Table(columns, rows.rows), matrix=matrix), Roles(**roles)
+        return Memory(Table({**rows.columns, **columns}, rows.rows, rows.named)), Roles(**roles)
+
+    def _told(self, name: str, value: Any, rows: int, counted: bool) -> Any:
+        """A vector that was given, one cell a row."""
+        if name == "weights":
+            return check_weights(value, rows)
+        if name == "target" and _tells_classes(self) and not counted:
+            raw = _target(value)
+        elif name == "target":
+            raw = as_column(
+                column_or_1d(eager(value), warn=True) if not hasattr(value, "__arrow_c_stream__") else value
+            )
+        else:
+            raw = np.broadcast_to(np.asarray(value, float), (rows,)) if np.ndim(value) == 0 else as_column(value)
+        if len(raw.codes if hasattr(raw, "codes") else raw) != rows:
+            raise DataError(
+                f"{len(raw)} values of {name} for {rows} rows (inconsistent numbers of samples: [{rows}, {len(raw)}]): "
+                "give one for each row"
+            )
+        return raw
+
+    def _keep(self, model: Regression) -> Self:
+        self.model_ = model
+        if _tells_classes(self):
+            self.classes_ = np.array(model.classes) if model.classes else np.array([0, 1])
+        self.n_iter_ = max(model.totals.steps, 1)
+        return self
+
+    @classmethod
+    def of(cls, model: Regression) -> Self:
+        """The estimator of a model value, such as a loaded one."""
+        s = model.settings
+        new = cls(
+            s.family,
+            prior=s.prior,
+            intercept=s.intercept,
+            errors=s.errors,
+            solver=s.solver,
+            tolerance=s.tolerance,
+            most=s.most,
+            rate=s.rate,
+            missing=s.missing,
+            reference=s.reference,
+            variance=s.variance,
+            schema=model.schema,
+        )
+        return new._name(model)._keep(model)
+
+    def save(self, path: Path) -> None:
+        """Write what was fitted to one safe file."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The estimator of a model that was saved in a file."""
+        return cls.of(Regression.load(path))
+
+    # -- what it says ------------------------------------------------------------------------------------------------
+
+    def _said(self, X: Any, offset: Any, exposure: Any, say: Callable[..., Any]) -> Any:
+        """What the model says of some rows, or of all rows of some files, batch by batch."""
+        check_is_fitted(self)
+        if is_path(X):
+            return _joined([say(part) for part in _batches(self.model_, X)])
+        X = eager(X)
+        extra = _extras(self.model_, X)
+        rows = self._features(X, reset=False)
+        told = {
+            name: extra[name] if value is None and name in extra else value
+            for name, value in (("offset", offset), ("exposure", exposure))
+        }
+        return say(X if hasattr(X, "tocsr") and rows.dense is not None else rows, **told)
+
+    def predict_mean(self, X: Any, offset: Any = None, exposure: Any = None) -> Floats:
+        """The output's mean: a mean, a rate, or the probability of each class. An exposure that is not told is 1."""
+        return self._said(X, offset, exposure, lambda rows, **t: self.model_.mean(rows, **t, threads=self.threads))
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, offset: Any = None, exposure: Any = None
+    ) -> tuple[Floats, Floats]:
+        """The interval of the mean, low and high; of classes, (rows, classes) each."""
+        return self._said(
+            X, offset, exposure, lambda rows, **t: self.model_.interval(rows, level, **t, threads=self.threads)
+        )
+
+    def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> NDArray[Any]:
+        """The mean of each row; of classes, the most probable one."""
+        mean = self.predict_mean(X, offset, exposure)
+        if not _tells_classes(self):
+            return mean
+        best: NDArray[Any] = self.classes_[mean.argmax(axis=1) if mean.ndim == 2 else (mean > 0.5).astype(int)]
+        return best
+
+    @available_if(_tells_classes)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, offset: Any = None) -> Floats:
+        """p(c | x)."""
+        mean = self.predict_mean(X, offset)
+        return mean if mean.ndim == 2 else np.column_stack([1 - mean, mean])
+
+    @available_if(_tells_classes)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any, offset: Any = None) -> Floats:
+        """log p(c | x)."""
+        score = self._said(X, offset, None, lambda rows, **t: self.model_.score(rows, **t, threads=self.threads))
+        scores = np.column_stack([np.zeros(len(score)), score])
+        top = scores.max(axis=1, keepdims=True)
+        return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))
+
+    @available_if(_tells_classes)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any, offset: Any = None) -> Floats:
+        """The log-odds of the second class against the first; with more classes, log p(c | x)."""
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            return self.predict_log_proba(X, offset)
+        score = self._said(X, offset, None, lambda rows, **t: self.model_.score(rows, **t, threads=self.threads))
+        return np.asarray(score if score.ndim == 1 else score[:, 0])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> float:
+        """Accuracy of classes; of numbers, the share of the deviance that is explained (R² for the Gaussian)."""
+        y = table(X)[y] if isinstance(y, str) else y
+        if _tells_classes(self):
+            from sklearn.metrics import accuracy_score
+
+            return float(accuracy_score(np.asarray(y), self.predict(X, offset), sample_weight=sample_weight))
+        target = np.asarray(y, float)
+        w = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight, float)
+        loss, level = self.model_.loss, np.average(target, weights=w)
+        costs = loss.costs(loss.score(np.maximum(self.predict(X, offset, exposure), 1e-300)), target)
+        if self.family is Gaussian:
+            costs = loss.costs(self.predict(X, offset), target)
+        null = loss.costs(np.full(len(target), loss.score(level)), target)
+        least = loss.least(target)
+        return float(1 - (w @ (costs - least)) / (w @ (null - least)))
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """What was fitted, how well, and each coefficient with its error and interval."""
+        check_is_fitted(self)
+        return Summary(self.model_, level)
+
+    @property
+    def coef_(self) -> Floats:
+        """The coefficients without the intercept: (columns,), or of classes (1 or classes - 1, columns)."""
+        check_is_fitted(self)
+        found = self.model_.coefficients[int(self.model_.design.intercept) :]
+        return np.atleast_2d(found.T) if _tells_classes(self) else found
+
+    @property
+    def intercept_(self) -> Any:
+        """The intercept; 0 where there is none."""
+        check_is_fitted(self)
+        found = self.model_.coefficients[0] if self.model_.design.intercept else 0.0
+        return np.atleast_1d(found) if _tells_classes(self) else float(found)
+
+    @property
+    def coef_names_(self) -> list[str]:
+        """What each number of `coef_` belongs to."""
+        check_is_fitted(self)
+        return self.model_.names[int(self.model_.design.intercept) :]
+
+
+def _extras(model: Regression, X: Any) -> dict[str, Any]:
+    """The offset and the exposure, where the rows still have the columns they were at fit."""
+    from evenodds.cells import numbers
+
+    names = {"offset": model.roles.offset, "exposure": model.roles.exposure}
+    if not any(names.values()) or hasattr(X, "tocsr"):
+        return {}
+    columns = table(X).columns
+    return {what: numbers(columns[name], name) for what, name in names.items() if name is not None and name in columns}
+
+
+def _batches(model: Regression, path: Any) -> Any:
+    """The rows of files as the model reads them."""
+    source = read(path)
+    reading = reading_of(model.schema, model.roles, list(source.sample().columns))
+    for batch in source.batches(reading.columns):
+        yield reading(batch).table
+
+
+def _joined(parts: list[Any]) -> Any:
+    if parts and isinstance(parts[0], tuple):
+        return tuple(np.concatenate(some) for some in zip(*parts))
+    return np.concatenate(parts) if parts else np.zeros(0)

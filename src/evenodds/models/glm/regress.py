@@ -1,0 +1,509 @@
+"""A regression fitted to any source: the columns typed, surveyed in one pass, and the coefficients found.
+
+Which solver, unless one is told: least squares by QR for the Gaussian without a prior (of a very wide or long design by
+its Gram); Newton's method where the Hessian can be held; L-BFGS where it cannot. Where there are many rows in memory, a
+first guess comes from a thinned table, which saves passes and changes nothing but the time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from evenodds.cells import target_kind
+from evenodds.data.decide import decide
+from evenodds.data.report import Report
+from evenodds.data.source import Memory, Source
+from evenodds.errors import DataError
+from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
+from evenodds.models.glm import inference
+from evenodds.models.glm.blocks import Floats, alone
+from evenodds.models.glm.coefficients import GaussianPrior
+from evenodds.models.glm.collinear import Collinear, collinear, collinear_gram
+from evenodds.models.glm.design import Design, rescaled
+from evenodds.models.glm.jeffreys import jeffreys
+from evenodds.models.glm.least_squares import least_squares
+from evenodds.models.glm.losses import Squared
+from evenodds.models.glm.minimise import WIDEST, Minimum, Step, Sums, evaluate, minimise
+from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
+from evenodds.models.glm.separated import Separated, separated, suspicious
+from evenodds.models.glm.survey import Found, Plan, Roles, standardised, surveyed
+from evenodds.schema import Column, Schema, SchemaWarning, did_you_mean
+
+QR_WORK = 4e11  # multiplications of a QR factorisation, above which the Gram is used
+PATIENCE = 12  # Newton steps before separation is suspected
+EXACT = 1e-11  # of the reciprocal condition of the Gram, below which columns are looked at one by one
+
+
+class RegressionWarning(UserWarning):
+    """Something about a fit that a person should know: columns that say the same, classes that are separated."""
+
+
+def regress(
+    source: Source,
+    roles: Roles,
+    settings: RegressionSettings,
+    columns: Any = None,
+    schema: Schema | None = None,
+    threads: int | None = None,
+) -> tuple[Regression, Report]:
+    """The regression of a source's rows, and what was wrong with some of them."""
+    decided = schema or schema_of(source, roles, settings, columns)
+    _check_roles(roles, settings)
+    plan = Plan(decided, roles, settings.family, settings.intercept, settings.missing, settings.reference)
+    found, rows = surveyed(source, plan, threads)
+    if not found.design.width:
+        raise DataError("there is no column and no intercept: nothing to fit")
+    if settings.prior == "jeffreys" and roles.trials is not None:
+        raise DataError("prior='jeffreys' takes rows of successes and failures, not trials: give each its own row")
+    with alone():
+        return _Fit(found, rows, settings, threads).model(), found.report
+
+
+def schema_of(source: Source, roles: Roles, settings: RegressionSettings, columns: Any) -> Schema:
+    """What each column is, decided from the first rows, as in naive Bayes; a number is taken as it is."""
+    sample = source.table if isinstance(source, Memory) else source.sample()
+    for name in roles.names:
+        if name not in sample.columns:
+            raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
+    kind = target_kind(sample[roles.target])
+    features = sample.without(*roles.names)
+    if not features.columns:  # the intercept alone
+        return Schema({}, roles.target, kind)
+    from evenodds.models.learn import _as_told
+
+    decided = decide(features if isinstance(source, Memory) else _as_told(features, columns), columns, Gaussian)
+    for name, how in decided.items():
+        if how.family is WordCounts:
+            if isinstance(columns, dict) and name in columns:
+                raise DataError(f"column {name!r}: a regression takes numbers and categories, not text")
+            warnings.warn(f"column {name!r} is text: left out", SchemaWarning, stacklevel=2)
+            decided[name] = Column(role="ignore")
+    return Schema(decided, roles.target, kind)
+
+
+def _check_roles(roles: Roles, settings: RegressionSettings) -> None:
+    if roles.exposure is not None and settings.family is not Poisson:
+        raise DataError("an exposure is for a Poisson target; of others, an offset is added to the score")
+    if roles.trials is not None and settings.family is not Bernoulli:
+        raise DataError("trials are for a Bernoulli target: a number of successes among them")
+    if roles.offset is not None and settings.family is Categorical:
+        raise DataError("an offset has no meaning where there are several scores a row")
+
+
+@dataclasses.dataclass(eq=False)
+class _Fit:
+    """One fit, from the survey to the model."""
+
+    found: Found
+    rows: Any
+    settings: RegressionSettings
+    threads: int | None
+
+    def __post_init__(self) -> None:
+        self.loss = self.found.loss
+        self.aliases: Collinear | None = None
+        self.free = np.ones(self.found.design.width, bool)
+        self.judged = False
+        self.verdict: Separated | None = None  # of the linear program, once it has been asked
+
+    # -- the model -----------------------------------------------------------------------------------------------------
+
+    def model(self) -> Regression:
+        """Fit, judge, and gather."""
+        settings = self.settings
+        if settings.family is Gaussian and settings.prior is None and settings.solver == "auto" and self._qr_pays():
+            return self._by_qr()
+        design = self._design()
+        mean, precision = self._prior(design)
+        dispersion = 1.0
+        if settings.prior == "jeffreys":
+            self.free = self._independent(evaluate(self.loss, self.rows, self._start(), 2, self.threads))
+            minimum = jeffreys(self.rows, self._start(), self.free, settings.tolerance, settings.most, self.threads)
+        elif settings.family is Gaussian:
+            minimum, dispersion = self._linear(design, mean, precision)
+        else:
+            minimum = self._fitted(mean, precision)
+        return self._gathered(design, minimum, precision, dispersion)
+
+    def _design(self) -> Design:
+        """The design: standardised for solvers that need it, and not centred where it is too wide for a matrix of that.
+
+        Newton's method does not mind a column's unit, and not its mean either unless it is far from zero.
+        """
+        design, size = self.found.design, self.found.design.width * self.loss.outputs
+        sparse = getattr(getattr(self.rows, "whole", None), "sparse", None) is not None
+        if (self.settings.solver in ("ascent", "lbfgs") or self.settings.prior == "jeffreys") and not sparse:
+            design = standardised(self.found, sparse)
+        if size > WIDEST and self.settings.prior is not None and design.shift.any():
+            design = rescaled(design, np.zeros_like(design.shift), design.scale)
+        if design is not self.found.design:
+            self.found = dataclasses.replace(self.found, design=design)
+            self.rows = self.rows.recentred(design)
+        return design
+
+    def _prior(self, design: Design) -> tuple[Floats, Floats]:
+        """The prior's mean and precision of the coefficients inside."""
+        outputs, width = self.loss.outputs, design.width
+        prior = self.settings.prior
+        if not isinstance(prior, GaussianPrior):
+            return np.zeros(width * outputs), np.zeros(width * outputs)
+        mean, precision = prior.resolved(design, outputs)
+        inside = design.scaled(mean.reshape(width, outputs, order="F")).ravel(order="F")
+        diagonal, row = design.transform
+        if precision.ndim == 1 and not row.any():
+            return inside, precision * np.tile(diagonal, outputs) ** 2
+        if precision.ndim == 1:
+            precision = np.diag(precision)
+        whole = np.kron(np.eye(outputs), design.matrix)
+        return inside, whole.T @ precision @ whole
+
+    def _start(self) -> Floats:
+        """The coefficients of the target's mean: the intercept alone."""
+        start = np.zeros((self.found.design.width, self.loss.outputs))
+        if self.found.design.intercept:
+            survey = self.found.survey
+            with np.errstate(divide="ignore"):
+                level = np.asarray(self.loss.score(self.found.mean), float)
+            start[0] = np.clip(level, -30, 30) if self.settings.family is not Gaussian else level
+            start[0] -= survey.offsets / survey.weight
+        return start[:, 0] if self.loss.outputs == 1 else start
+
+    def _fitted(self, mean: Floats, precision: Floats) -> Minimum:
+        """Newton's method or another, from the target's mean or a thinned table's estimate."""
+        settings = self.settings
+        solve = functools.partial(
+            minimise, self.loss, mean, precision, self.rows, solver=settings.solver, tolerance=settings.tolerance,
+            rate=settings.rate, threads=self.threads,
+        )  # fmt: skip
+        stop = None
+        if settings.prior is None:
+            stop = lambda sums, steps: steps >= min(PATIENCE, settings.most) and suspicious(sums)  # noqa: E731
+        found = solve(start=self._pilot(mean, precision), free=self._independent, most=settings.most, stop=stop)
+        done = len(found.steps) - 1
+        if stop is not None and not found.converged and suspicious(found.sums):
+            self.judged, self.verdict = True, separated(self.rows, self.found, self.threads)
+            if self.verdict is None and done < settings.most:  # the minimum is far, but it is there
+                rest = solve(start=found.coefficients, free=self.free, most=settings.most - done)
+                found = dataclasses.replace(rest, steps=(*found.steps[:-1], *renumbered(rest.steps, done)))
+        return self._curved(found, precision)
+
+    def _curved(self, found: Minimum, precision: Floats) -> Minimum:
+        """The minimum with its Hessian, where the solver formed none and it can be held: for the standard errors."""
+        if found.hessian is not None or found.coefficients.size > WIDEST:
+            return found
+        sums = evaluate(self.loss, self.rows, found.coefficients, 2, self.threads)
+        assert sums.hessian is not None
+        self._independent(sums)
+        hessian = sums.hessian + (precision if precision.ndim == 2 else np.diag(precision))
+        return dataclasses.replace(found, sums=sums, hessian=hessian)
+
+    def _pilot(self, mean: Floats, precision: Floats) -> Floats:
+        """Where to start: the estimate of a thinned table, if it has one."""
+        start, few = self._start(), self.rows.thinned() if self.settings.solver == "auto" else None
+        if few is None or few.whole.rows < 20 * start.size or start.size > WIDEST:
+            return start
+        share = few.whole.rows / self.found.survey.rows
+        try:
+            guess = minimise(
+                self.loss, mean, precision * share, few, start=start, tolerance=1e-4, most=10, threads=self.threads
+            )
+        except (DataError, ValueError):
+            return start
+        sound = guess.converged and not suspicious(guess.sums)
+        return guess.coefficients if sound else start
+
+    def _independent(self, sums: Sums) -> Any:
+        """Which columns are no combinations of others, judged by the first Hessian; a prior makes all of them."""
+        width = self.found.design.width
+        if sums.hessian is None or sums.hessian.ndim != 2 or sums.hessian.shape[0] < width:
+            return self.free
+        if isinstance(self.settings.prior, GaussianPrior):
+            return self.free
+        gram = sums.hessian[:width, :width]
+        if _condition(gram) < EXACT:
+            found = self._related(gram)
+            self.aliases = found if len(found.dropped) else None
+            self.free = np.isin(np.arange(width), found.kept)
+        return self.free
+
+    def _related(self, gram: Floats) -> Collinear:
+        """The relations, in the columns as they came: flat directions inside are set to nothing and taken back."""
+        design = self.found.design
+        intercept = 0 if design.intercept else None
+        inside = collinear_gram(gram, design.names, intercept)
+        if not len(inside.dropped):
+            return inside
+        length = np.sqrt(np.maximum(np.diag(gram), 0.0))
+        safe = np.where(length > 0, length, 1.0)
+        values, vectors = np.linalg.eigh(gram / safe / safe[:, None])
+        values[: len(inside.dropped)] = 0.0
+        factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * length
+        # inside = outside · matrix⁻¹, so a factor of the one is a factor of the other times the inverse
+        outside = np.linalg.solve(design.matrix.T, factor.T).T
+        found = collinear(outside, design.names, intercept)
+        return found if len(found.dropped) == len(inside.dropped) else inside
+
+    # -- the Gaussian --------------------------------------------------------------------------------------------------
+
+    def _qr_pays(self) -> bool:
+        width = self.found.design.width
+        sparse = getattr(getattr(self.rows, "whole", None), "sparse", None) is not None
+        return not sparse and 2.0 * self.found.survey.rows * width * width <= QR_WORK
+
+    def _by_qr(self) -> Regression:
+        """Least squares through the triangle of the columns as they came."""
+        design = self.found.design
+        plain = rescaled(design, np.zeros_like(design.shift), np.ones_like(design.scale))
+        rows = self.rows.recentred(plain)
+
+        def blocks() -> Iterator[tuple[Floats, Floats, Floats | None]]:
+            for shard in rows.shards():
+                for tile in rows.block(shard).tiles():
+                    x = tile.columns()
+                    x = x if isinstance(x, np.ndarray) else x.toarray()
+                    yield np.ascontiguousarray(x), tile.y if tile.offset is None else tile.y - tile.offset, tile.weights
+
+        fit = least_squares(blocks, design.names, 0 if design.intercept else None)
+        self.aliases = fit.collinear if len(fit.collinear.dropped) else None
+        self.free = np.isin(np.arange(design.width), fit.kept)
+        self.found, self.rows = dataclasses.replace(self.found, design=plain), rows
+        count = self.found.survey.count
+        variance = self._variance(fit.rss, count - fit.rank)
+        flat = np.zeros(design.width)
+        sums = Sums(fit.rss / 2, flat, None, fit.weight, fit.rss, 0.0)
+        steps = (Step(1, fit.rss / 2, 0.0, 1.0),)
+        solver = f"least squares by QR{', refined in double-doubles' if fit.refined else ''}"
+        minimum = Minimum(fit.coefficients, sums, None, True, solver, steps)
+        return self._gathered(plain, minimum, flat, variance, bread=fit.covariance)
+
+    def _variance(self, rss: float, spare: float) -> float:
+        """The noise's: as told, or Σ w (y - mean)² / (rows - coefficients)."""
+        if self.settings.variance is not None:
+            return self.settings.variance
+        return rss / spare if spare > 0 else np.nan
+
+    def _linear(self, design: Design, mean: Floats, precision: Floats) -> tuple[Minimum, float]:
+        """The Gaussian by its Gram, perhaps with a prior; the noise's variance is found with the coefficients.
+
+        Under a prior the divisor is rows less the coefficients that the data determine, Σ of how much of each one's
+        precision comes from them (MacKay 1992): without a prior, rows less coefficients.
+        """
+        settings, count = self.settings, self.found.survey.count
+        solver = functools.partial(
+            minimise, Squared(), mean, source=self.rows, start=self._start(), free=self._independent,
+            solver=settings.solver, tolerance=settings.tolerance, most=settings.most, rate=settings.rate,
+            threads=self.threads,
+        )  # fmt: skip
+        if not isinstance(settings.prior, GaussianPrior):
+            found = self._curved(solver(prior_precision=precision), precision)
+            rank = int(self.free.sum())
+            return found, self._variance(2 * found.sums.cost, count - rank)
+        variance = settings.variance
+        if variance is None:
+            variance = self._noise(mean, precision)
+        found = self._curved(solver(prior_precision=precision * variance), precision * variance)
+        return found, variance
+
+    def _noise(self, mean: Floats, precision: Floats) -> float:
+        """The fixed point of: coefficients given the variance, variance given the coefficients."""
+        width = self.found.design.width
+        if width > WIDEST:
+            raise DataError(
+                f"{width:,} coefficients are too many to estimate the variance with a prior: tell variance="
+            )
+        start = self._start()
+        sums = evaluate(Squared(), self.rows, start, 2, self.threads)
+        assert sums.hessian is not None
+        gram, slope = sums.hessian, sums.gradient
+        prior = precision if precision.ndim == 2 else np.diag(precision)
+        variance, count = 2 * sums.cost / max(self.found.survey.count, 1.0), self.found.survey.count
+        for _ in range(1000):
+            whole = gram + variance * prior
+            step = np.linalg.lstsq(whole, -slope - variance * prior @ (start - mean), rcond=None)[0]
+            rss = 2 * sums.cost + 2 * float(slope @ step) + float(step @ gram @ step)
+            known = float(np.trace(np.linalg.lstsq(whole, gram, rcond=None)[0]))
+            new = max(rss, 0.0) / max(count - known, np.finfo(float).tiny)
+            done = abs(new - variance) <= 1e-12 * variance
+            variance = new
+            if done or not variance > 0:
+                break
+        if not 0 < variance < np.inf:
+            raise DataError("the variance of the noise cannot be estimated from so few rows: tell it with variance=")
+        return float(variance)
+
+    # -- gathering -----------------------------------------------------------------------------------------------------
+
+    def _gathered(
+        self, design: Design, minimum: Minimum, precision: Floats, dispersion: float, bread: Floats | None = None
+    ) -> Regression:
+        settings, found, survey = self.settings, self.found, self.found.survey
+        outputs, width = self.loss.outputs, design.width
+        free = np.tile(self.free, outputs)
+        if bread is None and minimum.hessian is not None:
+            bread = inference.inverse(minimum.hessian, free)
+        verdict = self._separation(minimum, bread)
+        rank = int(free.sum())
+        spread = None
+        if bread is not None:
+            if settings.errors == "model":
+                spread = bread * dispersion
+            else:
+                spread = inference.sandwich(
+                    bread, self.rows, self.loss, minimum.coefficients, settings.errors, survey.count, rank, self.threads
+                )
+        totals = self._totals(minimum, dispersion, rank)
+        outside = design.unscaled(minimum.coefficients.reshape(width, outputs))
+        if self.aliases is not None:
+            outside[~self.free] = 0.0
+        notes = self._notes(minimum, totals, verdict, bread)
+        return Regression(
+            found.plan.schema,
+            design,
+            settings,
+            found.plan.roles,
+            found.labels,
+            outside[:, 0] if outputs == 1 else outside,
+            minimum.coefficients,
+            spread,
+            totals,
+            tuple(design.names[j] for j in self.aliases.dropped) if self.aliases is not None else (),
+            self.aliases.relations if self.aliases is not None else (),
+            verdict.infinite if verdict is not None else np.zeros(0, np.int64),
+            tuple(notes),
+            minimum.steps,
+        )
+
+    def _separation(self, minimum: Minimum, bread: Floats | None) -> Separated | None:
+        """Whether coefficients run to infinity, looked at where something suggests it."""
+        if self.settings.family is Gaussian or self.settings.prior is not None:
+            return None
+        if self.judged:
+            return self.verdict
+        errors = 0.0 if bread is None else float(np.sqrt(np.nanmax(np.diag(bread), initial=0.0)))
+        if minimum.converged and not suspicious(minimum.sums) and errors < 1e3:
+            return None
+        return separated(self.rows, self.found, self.threads)
+
+    def _notes(
+        self, minimum: Minimum, totals: Totals, verdict: Separated | None, bread: Floats | None
+    ) -> Iterator[str]:
+        """What a person should know, warned about too."""
+        found: list[str] = []
+        if self.aliases is not None:
+            several = len(self.aliases.dropped) > 1
+            found.append(
+                f"{'; '.join(self.aliases.relations)}: "
+                f"the column{'s say' if several else ' says'} nothing new and {'are' if several else 'is'} left out; "
+                "a prior keeps all of them"
+            )
+        if verdict is not None:
+            found.append(verdict.sentence)
+        elif not totals.converged:
+            found.append(
+                f"not converged after {totals.steps} steps: the slope is {totals.slope:.1e}, the tolerance "
+                f"{self.settings.tolerance:g}; allow more steps, or choose another solver"
+            )
+        if minimum.hessian is None and bread is None:
+            found.append(
+                f"no standard errors: the Hessian of {self.loss.outputs * len(self.free):,} coefficients is not formed"
+            )
+        for sentence in found:
+            warnings.warn(sentence, RegressionWarning, stacklevel=2)
+        if totals.dropped_rows:
+            found.append(f"{totals.dropped_rows:,} rows with missing cells were left out")
+        return iter(found)
+
+    def _totals(self, minimum: Minimum, dispersion: float, rank: int) -> Totals:
+        survey, cost = self.found.survey, minimum.sums.cost
+        if self.settings.family is Gaussian:
+            n, rss = survey.count, 2 * cost
+            variance = self.settings.variance if self.settings.variance is not None else rss / n
+            with np.errstate(divide="ignore"):
+                log = float(-0.5 * n * np.log(2 * np.pi * variance) - (0.5 * rss / variance if variance else 0.0))
+        else:
+            log = -(cost + survey.fixed)
+        last = minimum.steps[-1]
+        return Totals(
+            survey.count,
+            rank,
+            log,
+            2 * (cost - survey.least),
+            2 * (self._null() - survey.least),
+            minimum.sums.pearson,
+            float(dispersion),
+            last.cost,
+            last.slope,
+            len(minimum.steps) - 1 if len(minimum.steps) > 1 else 1,
+            minimum.solver,
+            minimum.converged,
+            survey.dropped,
+        )
+
+    def _null(self) -> float:
+        """The cost of the intercept alone, or of no coefficient at all."""
+        found, survey, loss = self.found, self.found.survey, self.loss
+        start = self._start()
+        if found.plan.roles.offset is None and found.plan.roles.exposure is None:
+            if self.settings.family is Gaussian:
+                mean = survey.y[0] / survey.weight if found.design.intercept else 0.0
+                return 0.5 * float(survey.y[1] - 2 * mean * survey.y[0] + mean * mean * survey.weight)
+            level = start[:1] if found.design.intercept else np.zeros_like(start[:1])
+            if self.settings.family is Categorical:
+                classes = np.arange(len(found.counts))
+                return float(found.counts @ loss.costs(np.repeat(level, len(classes), axis=0), classes))
+            return survey.weight * float(loss.costs(level, np.array([found.mean]))[0])
+        only = np.zeros(found.design.width, bool)
+        only[0] = found.design.intercept
+        begin = np.zeros_like(start)
+        begin[:1] = start[:1] if found.design.intercept else 0.0
+        return minimise(
+            loss, 0.0, 0.0, _First(self.rows), start=begin[:1], free=only[:1], threads=self.threads
+        ).sums.cost
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _First:
+    """A design's first column alone."""
+
+    rows: Any
+    width: int = 1
+
+    def shards(self) -> Any:
+        """As they are."""
+        return self.rows.shards()
+
+    def block(self, shard: Any) -> Any:
+        """With no other column."""
+        block = self.rows.block(shard)
+        empty = np.empty((block.rows, 0))
+        one = empty if block.intercept else np.zeros((block.rows, 1))
+        return dataclasses.replace(
+            block, dense=one, sparse=None, codes=empty.astype(np.int32), width=1, shift=None, scale=None
+        )
+
+
+def renumbered(steps: tuple[Step, ...], done: int) -> tuple[Step, ...]:
+    """Steps that were taken after others."""
+    return tuple(dataclasses.replace(step, number=step.number + done) for step in steps)
+
+
+def _condition(gram: Floats) -> float:
+    """The reciprocal condition of a Gram whose columns are scaled to length 1; 0 where it has no Cholesky factor."""
+    from scipy.linalg import lapack
+
+    diagonal = np.diag(gram)
+    if not np.all(diagonal > 0) or not np.isfinite(gram).all():
+        return 0.0
+    scale = 1.0 / np.sqrt(diagonal)
+    unit = gram * scale * scale[:, None]
+    factor, failed = lapack.dpotrf(unit, lower=1)
+    if failed:
+        return 0.0
+    found, _ = lapack.dpocon(factor, float(np.abs(unit).sum(axis=0).max()), uplo="L")
+    return float(found)

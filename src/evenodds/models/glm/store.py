@@ -1,0 +1,296 @@
+"""A regression as one safe file: coefficients, their covariance and the design's values as arrays, the rest a header.
+
+The layout is that of every `.eo` file (see `evenodds.file`), of the kind "regression". What is read is checked until
+nothing can be wrong with it later: shapes against the number of coefficients, numbers against being numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from evenodds import file
+from evenodds.errors import DataError
+from evenodds.families import Bernoulli, Categorical
+from evenodds.labels import canonical
+from evenodds.models.glm.coefficients import GaussianPrior
+from evenodds.models.glm.design import Design, Term
+from evenodds.models.glm.losses import FAMILIES
+from evenodds.models.glm.minimise import Step
+from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
+from evenodds.models.glm.survey import Roles
+from evenodds.models.store import _columns, _expect, _flag, _list, _number, _read_schema, _text, _whole
+from evenodds.replacing import Path
+from evenodds.schema import Schema
+
+KIND = "regression"
+NUMBERS = ("rows", "log_likelihood", "deviance", "null_deviance", "pearson", "dispersion", "cost", "slope")
+WIDEST = 1 << 24  # coefficients
+
+
+def save(model: Regression, path: Path) -> None:
+    """Write the model to a file, which replaces an old one only when all of it is on the disk."""
+    file.write(path, *_parts(model))
+
+
+def load(path: Path) -> Regression:
+    """The model that was saved in a file."""
+    return _model(*file.read(path), os.fspath(path))
+
+
+def to_bytes(model: Regression) -> bytes:
+    """The bytes of the file that `save` writes."""
+    return file.pack(*_parts(model))
+
+
+def from_bytes(data: bytes) -> Regression:
+    """The model that `to_bytes` wrote; whatever does not fit together is refused."""
+    return _model(*file.unpack(data), file.UNNAMED)
+
+
+# -- as the file has it ------------------------------------------------------------------------------------------------
+
+
+def _parts(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
+    schema, design, totals = model.schema, model.design, model.totals
+    arrays: dict[str, Any] = {
+        "coefficients": model.coefficients,
+        "inside": model.inside,
+        "shift": design.shift,
+        "scale": design.scale,
+        "infinite": np.asarray(model.infinite, np.int64),
+        "totals": np.array([getattr(totals, name) for name in NUMBERS]),
+        "trace": np.array([dataclasses.astuple(step) for step in model.trace], float).reshape(-1, 4),
+        "dropped": np.array([model.names.index(name) for name in model.dropped], np.int64),
+        **_texts("classes", [canonical(value) for value in model.classes]),
+    }
+    if model.covariance is not None:
+        arrays["covariance"] = model.covariance
+    for j, term in enumerate(design.categories):
+        arrays |= _texts(f"category.{j}", list(term.values or ()))
+    settings, more = _settings(model.settings)
+    try:
+        written = {"target": schema.target, "target_kind": schema.target_kind, "columns": _columns(schema)}
+        if _read_schema(written) != schema:
+            raise ValueError("its columns would not come back the same")
+    except ValueError as error:
+        raise DataError(f"the model cannot be saved: {error}") from None
+    header = {
+        "kind": KIND,
+        "rows": totals.rows if np.isfinite(totals.rows) else 0,
+        "schema": written,
+        "settings": settings,
+        "roles": {name: value for name, value in vars(model.roles).items() if value is not None},
+        "numbers": [term.column for term in design.numbers],
+        "categories": [{"column": term.column, "reference": term.reference} for term in design.categories],
+        "rank": totals.rank,
+        "steps": totals.steps,
+        "solver": totals.solver,
+        "converged": totals.converged,
+        "dropped_rows": totals.dropped_rows,
+        "relations": list(model.relations),
+        "notes": list(model.notes),
+    }
+    return {name: np.ascontiguousarray(array) for name, array in {**arrays, **more}.items()}, header
+
+
+def _texts(name: str, texts: list[str]) -> dict[str, Any]:
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)])
+    return {f"{name}.blob": np.frombuffer(b"".join(encoded), np.uint8), f"{name}.ends": ends.astype(np.int64)}
+
+
+def _settings(settings: RegressionSettings) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings as JSON has them; a prior's arrays apart."""
+    written: dict[str, Any] = {"family": settings.family.__name__}
+    for name in ("intercept", "errors", "solver", "tolerance", "most", "rate", "missing", "variance"):
+        value = getattr(settings, name)
+        if value is not None:
+            written[name] = value.item() if isinstance(value, np.generic) else value
+    written["reference"] = {name: canonical(value) for name, value in settings.reference.items()}
+    arrays: dict[str, Any] = {}
+    prior = settings.prior
+    if isinstance(prior, str):
+        written["prior"] = prior
+    elif isinstance(prior, GaussianPrior):
+        written["prior"] = {}
+        for name in ("mean", "precision"):
+            value = getattr(prior, name)
+            if isinstance(value, np.ndarray):
+                arrays[f"prior.{name}"] = value
+            else:
+                written["prior"][name] = value if isinstance(value, dict) else float(value)
+    return written, arrays
+
+
+# -- and back ----------------------------------------------------------------------------------------------------------
+
+FIELDS = {
+    "format", "kind", "rows", "schema", "settings", "roles", "numbers", "categories", "rank", "steps", "solver",
+    "converged", "dropped_rows", "relations", "notes",
+}  # fmt: skip
+
+
+def _model(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Regression:
+    try:
+        if header["kind"] != KIND:
+            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}, not a regression")
+        _expect(header, "header", FIELDS)
+        return _read(arrays, header)
+    except KeyError as error:
+        raise file.no_model(name, f"it has no array {error}") from None
+    except (ValueError, TypeError) as error:
+        raise file.no_model(name, str(error)) from None
+
+
+def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
+    schema = _read_schema(header["schema"])
+    settings = _read_settings(header["settings"], arrays)
+    roles = _read_roles(header["roles"])
+    design = _read_design(arrays, header, settings.intercept, schema)
+    classes = tuple(schema.values(_read_texts(arrays, "classes")))
+    if (settings.family in (Bernoulli, Categorical) and roles.trials is None) != (len(classes) >= 2):
+        raise ValueError("its classes are not those of its family")
+    outputs = len(classes) - 1 if settings.family is Categorical else 1
+    width = design.width
+    shape = (width,) if outputs == 1 else (width, outputs)
+    coefficients, inside = (_numbers(arrays, part, shape) for part in ("coefficients", "inside"))
+    n = width * outputs
+    covariance = None
+    if "covariance" in arrays:
+        covariance = _numbers(arrays, "covariance", (n, n), finite=False)
+        if np.isinf(covariance).any() or np.any(np.diag(covariance) < 0):
+            raise ValueError("its covariance is none")
+    infinite = _array(arrays, "infinite", np.int64, (n,) if arrays["infinite"].size else (0,))
+    if not np.isin(infinite, (-1, 0, 1)).all():
+        raise ValueError("its infinite coefficients have no sign")
+    dropped = _array(arrays, "dropped", np.int64, (len(arrays["dropped"]),))
+    if np.any((dropped < 0) | (dropped >= width)):
+        raise ValueError("it drops a column that it has not")
+    figures = _numbers(arrays, "totals", (len(NUMBERS),), finite=False)
+    totals = Totals(
+        **dict(zip(NUMBERS, map(float, figures))),
+        rank=_whole(header["rank"]),
+        steps=_whole(header["steps"]),
+        solver=_text(header["solver"]),
+        converged=_flag(header["converged"]),
+        dropped_rows=_whole(header["dropped_rows"]),
+    )
+    if not totals.rows > 0 or not 0 <= totals.rank <= n:
+        raise ValueError("its rows or its rank are no numbers of rows or coefficients")
+    trace = _numbers(arrays, "trace", (len(arrays["trace"]), 4), finite=False)
+    steps = tuple(Step(int(row[0]), float(row[1]), float(row[2]), float(row[3])) for row in trace)
+    return Regression(
+        schema,
+        design,
+        settings,
+        roles,
+        classes,
+        coefficients,
+        inside,
+        covariance,
+        totals,
+        tuple(design.names[j] for j in dropped),
+        tuple(_text(one) for one in _list(header["relations"])),
+        infinite,
+        tuple(_text(one) for one in _list(header["notes"])),
+        steps,
+    )
+
+
+def _array(arrays: dict[str, Any], name: str, dtype: type[Any], shape: tuple[int, ...]) -> Any:
+    found = arrays[name]
+    if found.dtype != dtype or found.shape != shape:
+        raise ValueError(f"its array {name!r} is {found.dtype} {found.shape}, expected {np.dtype(dtype)} {shape}")
+    return found
+
+
+def _numbers(arrays: dict[str, Any], name: str, shape: tuple[int, ...], finite: bool = True) -> Any:
+    found = _array(arrays, name, np.float64, shape)
+    if finite and not np.isfinite(found).all():
+        raise ValueError(f"its array {name!r} has numbers that are none")
+    return found
+
+
+def _read_texts(arrays: dict[str, Any], name: str) -> list[str]:
+    blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
+    if blob.dtype != np.uint8 or ends.dtype != np.int64 or blob.ndim != 1 or ends.ndim != 1 or not len(ends):
+        raise ValueError(f"its texts {name!r} are none")
+    if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
+        raise ValueError(f"its texts {name!r} do not end where they should")
+    data = blob.tobytes()
+    try:
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(ends[:-1].tolist(), ends[1:].tolist())]
+    except UnicodeDecodeError:
+        raise ValueError(f"its texts {name!r} are not UTF-8") from None
+
+
+def _read_design(arrays: dict[str, Any], header: dict[str, Any], intercept: bool, schema: Schema) -> Design:
+    numbers = tuple(Term(_text(column)) for column in _list(header["numbers"]))
+    categories = []
+    for j, written in enumerate(_list(header["categories"])):
+        _expect(written, "category", {"column", "reference"})
+        values = tuple(_read_texts(arrays, f"category.{j}"))
+        reference = _text(written["reference"])
+        if reference not in values or len(set(values)) < len(values):
+            raise ValueError(f"the reference of its column {reprlib.repr(written['column'])} is not one of its values")
+        categories.append(Term(_text(written["column"]), values, reference))
+    kinds = {name: how.family is Categorical for name, how in schema.features.items()}
+    listed = {**{t.column: False for t in numbers}, **{t.column: True for t in categories}}
+    if kinds != listed or len(numbers) + len(categories) != len(listed):
+        raise ValueError("its coefficients are not those of its columns")
+    shift, scale = (_numbers(arrays, part, (len(numbers),)) for part in ("shift", "scale"))
+    if np.any(scale <= 0):
+        raise ValueError("its columns have no scale")
+    return Design(numbers, tuple(categories), intercept, shift, scale)
+
+
+def _read_roles(written: Any) -> Roles:
+    names = {field.name for field in dataclasses.fields(Roles)}
+    _expect(written, "roles", {"target"}, frozenset(names))
+    return Roles(**{name: _text(value) for name, value in written.items()})
+
+
+def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
+    optional = frozenset({"rate", "variance", "prior"})
+    _expect(
+        written,
+        "settings",
+        {"family", "intercept", "errors", "solver", "tolerance", "most", "missing", "reference"},
+        optional,
+    )
+    if _text(written["family"]) not in FAMILIES:
+        raise ValueError(f"unknown family {reprlib.repr(written['family'])}")
+    reference = written["reference"]
+    if not isinstance(reference, dict):
+        raise ValueError("its references are none")
+    read: dict[str, Any] = {
+        "family": FAMILIES[written["family"]],
+        "intercept": _flag(written["intercept"]),
+        "most": _whole(written["most"]),
+        "reference": {name: _text(value) for name, value in reference.items()},
+        **{name: _text(written[name]) for name in ("errors", "solver", "missing")},
+        **{name: _number(written[name]) for name in ("tolerance", "rate", "variance") if name in written},
+    }
+    if "prior" in written:
+        read["prior"] = _read_prior(written["prior"], arrays)
+    return RegressionSettings(**read)
+
+
+def _read_prior(written: Any, arrays: dict[str, Any]) -> Any:
+    if isinstance(written, str):
+        return written
+    _expect(written, "prior", set(), frozenset({"mean", "precision"}))
+    parts: dict[str, Any] = {}
+    for name in ("mean", "precision"):
+        if name not in written:
+            parts[name] = arrays[f"prior.{name}"]
+        elif isinstance(written[name], dict):
+            parts[name] = {key: _number(value) for key, value in written[name].items()}
+        else:
+            parts[name] = _number(written[name])
+    return GaussianPrior(**parts)

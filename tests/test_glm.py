@@ -1,0 +1,742 @@
+"""Regressions: published numbers, closed forms, laws, what is told plainly, and the file."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.sparse import csr_array
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+
+import evenodds as eo
+from evenodds.models.glm.inference import covariance, standard_errors
+from evenodds.models.separators.separation import separation
+from tables import mixed
+
+MENARCHE = np.array(
+    [
+        (9.21, 376, 0), (10.21, 200, 0), (10.58, 93, 0), (10.83, 120, 2), (11.08, 90, 2), (11.33, 88, 5),
+        (11.58, 105, 10), (11.83, 111, 17), (12.08, 100, 16), (12.33, 93, 29), (12.58, 100, 39), (12.83, 108, 51),
+        (13.08, 99, 47), (13.33, 106, 67), (13.58, 105, 81), (13.83, 117, 88), (14.08, 98, 79), (14.33, 97, 90),
+        (14.58, 120, 113), (14.83, 102, 95), (15.08, 122, 117), (15.33, 111, 107), (15.58, 94, 92), (15.83, 114, 112),
+        (17.58, 1049, 1049),
+    ]
+)  # fmt: skip
+BERKELEY = pd.DataFrame(
+    {
+        "admit": ["Admitted", "Rejected"] * 12,
+        "gender": ["Male", "Male", "Female", "Female"] * 6,
+        "dept": np.repeat(list("ABCDEF"), 4),
+        "freq": [512, 313, 89, 19, 353, 207, 17, 8, 120, 205, 202, 391, 138, 279, 131, 244, 53, 138, 94, 299, 22, 351,
+                 24, 317],
+    }
+)  # fmt: skip
+
+
+def table(n=400, seed=0):
+    """Numbers, a flag, a category; a count, a class and a measurement that depend on them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 12, n),
+            "smoker": rng.integers(0, 2, n),
+            "town": rng.choice(["Bonn", "Köln", "Ulm"], n),
+            "year": 2000.0 + rng.integers(0, 20, n),
+        }
+    )
+    score = -1 + 0.02 * frame["age"] + 0.5 * frame["smoker"] + 0.4 * (frame["town"] == "Ulm")
+    frame["visits"] = rng.poisson(np.exp(score))
+    frame["ill"] = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "yes", "no")
+    frame["kind"] = rng.choice(["a", "b", "c"], n)
+    frame["weight"] = score + rng.normal(size=n)
+    return frame
+
+
+TARGETS = {"visits": eo.Poisson, "ill": eo.Bernoulli, "kind": eo.Categorical, "weight": eo.Gaussian}
+
+
+def features(frame):
+    return frame.drop(columns=list(TARGETS))
+
+
+@pytest.fixture(params=TARGETS, scope="module")
+def case(request):
+    frame = table()
+    return TARGETS[request.param], features(frame), frame[request.param]
+
+
+# Published numbers
+
+
+def test_menarche():
+    age, total, reached = MENARCHE.T  # Venables and Ripley 2002, section 7.2: -21.226 and 1.632
+    glm = eo.GLM(eo.Bernoulli).fit(pd.DataFrame({"age": age}), reached, trials=total)
+    model = glm.model_
+    np.testing.assert_allclose(model.coefficients, [-21.22639490516735, 1.6319683482275735], rtol=1e-9)
+    np.testing.assert_allclose(standard_errors(model), [0.7706858843874104, 0.058953174618688514], rtol=1e-6)
+    assert model.totals.deviance == pytest.approx(26.703451635764843, rel=1e-10)
+    assert model.totals.null_deviance == pytest.approx(3693.8835747941544, rel=1e-10)
+    assert model.totals.log_likelihood == pytest.approx(-55.37762715655259, rel=1e-10)
+    assert model.totals.spare == 23
+
+
+def test_berkeley_by_independence():
+    glm = eo.GLM(eo.Poisson, reference={"admit": "Rejected", "gender": "Male"}).fit(BERKELEY, "freq")
+    expected = {
+        "intercept": (5.827849244050267, 0.03691083420979943),
+        "admit[Admitted]": (-0.45673940896301257, 0.030507066694471546),
+        "gender[Female]": (-0.3828683902382368, 0.030274877295985277),
+        "dept[B]": (-0.4667933536154895, 0.05273720764640396),
+        "dept[F]": (-0.26752223850776125, 0.04972294827448474),
+    }
+    errors = dict(zip(glm.model_.names, standard_errors(glm.model_)))
+    for name, (coefficient, error) in expected.items():
+        assert glm.model_[name] == pytest.approx(coefficient, rel=1e-9)
+        assert errors[name] == pytest.approx(error, rel=1e-7)
+    assert glm.model_.totals.deviance == pytest.approx(2097.6712124170704, rel=1e-10)
+
+
+# Closed forms
+
+
+def test_two_groups_are_their_own_logs_and_odds():
+    frame = pd.DataFrame({"g": ["a"] * 10 + ["b"] * 20})
+    count = [2] * 10 + [5] * 20
+    poisson = eo.GLM(eo.Poisson, tolerance=1e-12).fit(frame, count).model_
+    np.testing.assert_allclose(poisson.coefficients, [np.log(2), np.log(2.5)], rtol=1e-9)
+    np.testing.assert_allclose(standard_errors(poisson), [np.sqrt(1 / 20), np.sqrt(1 / 20 + 1 / 100)], rtol=1e-9)
+    flag = [1] * 4 + [0] * 6 + [1] * 15 + [0] * 5
+    logistic = eo.GLM(eo.Bernoulli).fit(frame, flag).model_
+    np.testing.assert_allclose(logistic.coefficients, [np.log(4 / 6), np.log(3) - np.log(4 / 6)], rtol=1e-9)
+    softmax = eo.GLM(eo.Categorical).fit(frame, ["x"] * 2 + ["y"] * 3 + ["z"] * 5 + ["x"] * 10 + ["y"] * 6 + ["z"] * 4)
+    np.testing.assert_allclose(softmax.model_.coefficients[0], np.log([3 / 2, 5 / 2]), rtol=1e-8)
+    np.testing.assert_allclose(softmax.model_.coefficients[1], np.log([0.6 / 1.5, 0.4 / 2.5]), rtol=1e-8)
+
+
+def test_linear_regression_is_what_the_textbook_says():
+    frame = table()
+    model = eo.GLM(eo.Gaussian).fit(features(frame), frame["weight"]).model_
+    X = np.column_stack(
+        [np.ones(400), frame["age"], frame["smoker"], frame["year"], frame["town"] == "Köln", frame["town"] == "Ulm"]
+    ).astype(float)
+    y = frame["weight"].to_numpy()
+    b, rss = np.linalg.lstsq(X, y, rcond=None)[:2]
+    assert model.names == ["intercept", "age", "smoker", "year", "town[Köln]", "town[Ulm]"]
+    np.testing.assert_allclose(model.coefficients, b, rtol=1e-7)
+    variance = rss[0] / 394
+    np.testing.assert_allclose(standard_errors(model) ** 2, variance * np.diag(np.linalg.inv(X.T @ X)), rtol=1e-6)
+    rows = model.table()
+    ratio = rows["t"][1]
+    assert rows["p"][1] == pytest.approx(2 * stats.t.sf(abs(ratio), 394))
+    assert rows["high"][1] == pytest.approx(rows["estimate"][1] + stats.t.ppf(0.975, 394) * rows["error"][1])
+    log = stats.norm.logpdf(y, X @ b, np.sqrt(rss[0] / 400)).sum()
+    assert model.totals.log_likelihood == pytest.approx(log)
+    assert model.aic == pytest.approx(-2 * log + 2 * 7)
+    assert model.bic == pytest.approx(-2 * log + np.log(400) * 7)
+
+
+@pytest.mark.parametrize("family", [eo.Poisson, eo.Bernoulli])
+def test_scikit_learn_finds_the_same(family):
+    frame = table()
+    X = features(frame)[["age", "smoker"]]
+    if family is eo.Poisson:
+        y, peer = frame["visits"], PoissonRegressor(alpha=0, tol=1e-10, max_iter=1000)
+    else:
+        y, peer = frame["ill"], LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
+    glm, peer = eo.GLM(family).fit(X, y), peer.fit(X, y)
+    np.testing.assert_allclose(glm.coef_, peer.coef_, rtol=1e-3)
+    np.testing.assert_allclose(glm.intercept_, peer.intercept_, rtol=1e-3)
+    np.testing.assert_allclose(glm.score(X, y), peer.score(X, y), rtol=1e-6)
+
+
+# Laws
+
+
+def test_log_likelihood_is_that_of_the_rows(case):
+    family, X, y = case
+    glm = eo.GLM(family).fit(X, y)
+    if family is eo.Poisson:
+        log = stats.poisson.logpmf(y, glm.predict(X)).sum()
+    elif family is eo.Gaussian:
+        away = y - glm.predict(X)
+        log = stats.norm.logpdf(away, scale=np.sqrt((away**2).mean())).sum()
+    else:
+        p = glm.predict_log_proba(X)
+        log = p[np.arange(len(y)), np.searchsorted(glm.classes_, y)].sum()
+        np.testing.assert_allclose(np.exp(p), glm.predict_proba(X), atol=1e-12)
+    assert glm.model_.totals.log_likelihood == pytest.approx(log)
+
+
+def test_weight_two_is_counted_twice_and_weight_zero_is_no_row(case):
+    family, X, y = case
+    weights = np.random.default_rng(0).integers(0, 3, len(y))
+    again = np.repeat(np.arange(len(y)), weights)
+    weighted = eo.GLM(family).fit(X, y, weights).model_
+    repeated = eo.GLM(family).fit(X.iloc[again], y.iloc[again]).model_
+    np.testing.assert_allclose(weighted.coefficients, repeated.coefficients, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-6)
+    for name in ("rows", "log_likelihood", "deviance", "null_deviance", "pearson", "dispersion"):
+        assert getattr(weighted.totals, name) == pytest.approx(getattr(repeated.totals, name), rel=1e-8)
+    for errors in ("HC0", "HC1"):
+        weighted, repeated = (
+            eo.GLM(family, errors=errors).fit(*rows).model_
+            for rows in ((X, y, weights), (X.iloc[again], y.iloc[again]))
+        )
+        np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-6)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_files_are_memory(case, ending, tmp_path, monkeypatch):
+    family, X, y = case
+    whole = X.assign(**{y.name: y})
+    for part in range(2):
+        rows = whole.iloc[part * 200 : (part + 1) * 200]
+        path = tmp_path / f"{part}.{ending}"
+        rows.to_csv(path, index=False) if ending == "csv" else rows.to_parquet(path)
+    memory = eo.GLM(family).fit(whole, y.name)
+    for held in (1 << 26, 0):  # kept, and read again for every pass
+        monkeypatch.setattr("evenodds.models.glm.survey.HELD", held)
+        files = eo.GLM(family).fit(str(tmp_path / f"*.{ending}"), y.name)
+        assert files.model_.names == memory.model_.names
+        np.testing.assert_allclose(files.model_.coefficients, memory.model_.coefficients, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(standard_errors(files.model_), standard_errors(memory.model_), rtol=1e-6)
+        assert files.model_.totals.deviance == pytest.approx(memory.model_.totals.deviance)
+        np.testing.assert_allclose(files.predict_mean(str(tmp_path / f"*.{ending}")), memory.predict_mean(X), rtol=1e-6)
+
+
+def test_frames_arrays_and_sparse_matrices_are_one(case):
+    family, X, y = case
+    X = X[["age", "smoker", "year"]].astype(float)
+    told = dict.fromkeys(X.columns, eo.Gaussian)
+    frame = eo.GLM(family, columns=told).fit(X, y).model_
+    for other in (X.to_numpy(), np.asfortranarray(X.to_numpy()), csr_array(X.to_numpy())):
+        model = eo.GLM(family).fit(other, y).model_
+        np.testing.assert_allclose(model.coefficients, frame.coefficients, rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(standard_errors(model), standard_errors(frame), rtol=1e-4)
+        np.testing.assert_allclose(model.mean(other), frame.mean(X), rtol=1e-5)
+
+
+def test_the_reference_changes_the_coefficients_and_not_the_fit(case):
+    family, X, y = case
+    one, other = (eo.GLM(family, reference=r).fit(X, y) for r in (None, {"town": "Ulm"}))
+    assert "town[Bonn]" in other.model_.names
+    assert "town[Ulm]" not in other.model_.names
+    np.testing.assert_allclose(one.predict_mean(X), other.predict_mean(X), rtol=1e-6)
+    low, high = one.predict_interval(X)
+    again = other.predict_interval(X)
+    np.testing.assert_allclose(low, again[0], rtol=1e-5)
+    np.testing.assert_allclose(high, again[1], rtol=1e-5)
+
+
+def test_threads_change_nothing(case):
+    family, X, y = case
+    one, three = (eo.GLM(family, threads=n).fit(X, y).model_ for n in (1, 3))
+    np.testing.assert_array_equal(one.coefficients, three.coefficients)
+
+
+def test_a_thinned_first_guess_changes_nothing_but_the_time(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 3))
+    y = (rng.random(9000) < 1 / (1 + np.exp(-X @ [1, -1, 0.5]))).astype(int)
+    plain = eo.GLM(eo.Bernoulli).fit(X, y).model_
+    monkeypatch.setattr("evenodds.models.glm.survey.PILOT", 500)
+    guessed = eo.GLM(eo.Bernoulli).fit(X, y).model_
+    assert guessed.totals.steps < plain.totals.steps
+    np.testing.assert_allclose(guessed.coefficients, plain.coefficients, rtol=1e-6)
+
+
+def test_an_exposure_is_an_offset_and_scales_the_rate():
+    frame = table()
+    X, y = features(frame), frame["visits"]
+    time = np.random.default_rng(0).uniform(0.5, 3, len(y))
+    exposed = eo.GLM(eo.Poisson).fit(X, y, exposure=time)
+    moved = eo.GLM(eo.Poisson).fit(X, y, offset=np.log(time))
+    np.testing.assert_allclose(exposed.model_.coefficients, moved.model_.coefficients)
+    tripled = eo.GLM(eo.Poisson).fit(X, y, exposure=3 * time)
+    expected = exposed.model_.coefficients - np.eye(6)[0] * np.log(3)
+    np.testing.assert_allclose(tripled.model_.coefficients, expected, atol=1e-7)
+    np.testing.assert_allclose(exposed.predict(X, exposure=2 * time), 2 * exposed.predict(X, exposure=time))
+    np.testing.assert_allclose(exposed.predict(X), exposed.predict(X, exposure=1.0))
+    rate = y.sum() / time.sum()
+    null = stats.poisson.logpmf(y, rate * time).sum() - stats.poisson.logpmf(y, y).sum()
+    assert exposed.model_.totals.null_deviance == pytest.approx(-2 * null)
+    named = eo.GLM(eo.Poisson).fit(X.assign(days=time), y, exposure="days")
+    np.testing.assert_allclose(named.model_.coefficients, exposed.model_.coefficients)
+    np.testing.assert_allclose(named.predict(X.assign(days=time)), exposed.predict(X, exposure=time))
+
+
+def test_a_line_through_the_origin():
+    frame = table()
+    X = frame[["age", "smoker"]].to_numpy(float)
+    model = eo.GLM(eo.Gaussian, intercept=False).fit(X, frame["weight"]).model_
+    np.testing.assert_allclose(model.coefficients, np.linalg.lstsq(X, frame["weight"], rcond=None)[0])
+    assert model.names == ["x0", "x1"]
+    assert model.totals.null_deviance == pytest.approx((frame["weight"] ** 2).sum())
+    logistic = eo.GLM(eo.Bernoulli, intercept=False).fit(X, frame["ill"])
+    assert logistic.intercept_ == [0.0]
+    assert logistic.model_.totals.null_deviance == pytest.approx(2 * 400 * np.log(2))
+
+
+# Inference
+
+
+def by_hand(frame, errors):
+    """The sandwich of a Poisson regression, row by row."""
+    X = np.column_stack([np.ones(len(frame)), frame["age"], frame["smoker"]])
+    y = frame["visits"].to_numpy()
+    b = eo.GLM(eo.Poisson).fit(frame[["age", "smoker"]], y).model_.coefficients
+    rate = np.exp(X @ b)
+    bread = np.linalg.inv((X.T * rate) @ X)
+    h = rate * np.einsum("ij,jk,ik->i", X, bread, X)
+    n, p = X.shape
+    r2 = (y - rate) ** 2 * {"HC0": 1, "HC1": n / (n - p), "HC2": 1 / (1 - h), "HC3": 1 / (1 - h) ** 2}[errors]
+    return bread @ ((X.T * r2) @ X) @ bread
+
+
+@pytest.mark.parametrize("errors", ["HC0", "HC1", "HC2", "HC3"])
+def test_robust_errors_are_the_sandwich(errors):
+    frame = table(60)
+    model = eo.GLM(eo.Poisson, errors=errors).fit(frame[["age", "smoker"]], frame["visits"]).model_
+    np.testing.assert_allclose(covariance(model), by_hand(frame, errors), rtol=1e-6)
+
+
+def test_robust_errors_of_two_classes_are_the_same_either_way():
+    frame = table(80)
+    two = [eo.GLM(f, errors="HC1").fit(features(frame), frame["ill"]).model_ for f in (eo.Bernoulli, eo.Categorical)]
+    np.testing.assert_allclose(covariance(two[0]), covariance(two[1]), rtol=1e-9)
+
+
+def test_classes_as_softmax_have_the_hessian_of_their_own_log_likelihood(case):
+    family, X, y = case
+    glm = eo.GLM(family).fit(X, y)
+    assert np.all(np.linalg.eigvalsh(covariance(glm.model_)) > 0)
+
+
+@pytest.mark.parametrize("family", [eo.Poisson, eo.Bernoulli, eo.Gaussian])
+def test_intervals_of_the_mean_cover_it(family):
+    rng = np.random.default_rng(0)
+    new, b, inside = pd.DataFrame({"x": [1.2]}), np.array([0.3, -0.8]), 0
+    for _ in range(300):
+        x = rng.normal(size=100)
+        score = b[0] + b[1] * x
+        if family is eo.Poisson:
+            y, truth = rng.poisson(np.exp(score)), np.exp(b[0] + 1.2 * b[1])
+        elif family is eo.Gaussian:
+            y, truth = score + rng.normal(size=100), b[0] + 1.2 * b[1]
+        else:
+            y, truth = rng.integers(0, 2, 100), 0.5
+        low, high = eo.GLM(family).fit(pd.DataFrame({"x": x}), y).predict_interval(new, 0.9)
+        inside += np.ravel(low)[-1] <= truth <= np.ravel(high)[-1]
+    assert 0.85 <= inside / 300 <= 0.95
+
+
+def test_the_interval_of_two_classes_is_that_of_the_softmax():
+    frame = table()
+    X = features(frame)
+    logistic, softmax = (eo.GLM(f).fit(X, frame["ill"]) for f in (eo.Bernoulli, eo.Categorical))
+    np.testing.assert_allclose(logistic.predict_interval(X)[0], softmax.predict_interval(X)[0])
+    three = eo.GLM(eo.Categorical).fit(X, frame["kind"])
+    low, high = three.predict_interval(X)
+    assert np.all((low < three.predict_proba(X)) & (three.predict_proba(X) < high))
+
+
+def test_a_softmax_interval_is_the_delta_method_on_the_log_odds():
+    frame = table()
+    X, y = frame[["age"]], frame["kind"]
+    model = eo.GLM(eo.Categorical).fit(X, y).model_
+    V, row = covariance(model), np.array([1.0, 50.0])
+
+    def log_odds(flat, c):
+        score = np.concatenate([[0], row @ flat.reshape(2, 2, order="F")])
+        p = np.exp(score) / np.exp(score).sum()
+        return np.log(p[c] / (1 - p[c]))
+
+    low, high = model.interval(pd.DataFrame({"age": [50.0]}))
+    b = model.coefficients.ravel(order="F")
+    for c in range(3):
+        slope = np.array([(log_odds(b + d, c) - log_odds(b - d, c)) / 2e-6 for d in 1e-6 * np.eye(4)])
+        wide = stats.norm.ppf(0.975) * np.sqrt(slope @ V @ slope)
+        centre = log_odds(b, c)
+        assert low[0, c] == pytest.approx(1 / (1 + np.exp(wide - centre)), rel=1e-5)
+        assert high[0, c] == pytest.approx(1 / (1 + np.exp(-wide - centre)), rel=1e-5)
+
+
+def test_residuals_add_up_to_what_they_stand_for(case):
+    family, X, y = case
+    model = eo.GLM(family).fit(X, y).model_
+    if family is eo.Categorical:
+        with pytest.raises(eo.DataError, match="predict_proba"):
+            model.residuals(X, y)
+        return
+    assert (model.residuals(X, y, "deviance") ** 2).sum() == pytest.approx(model.totals.deviance)
+    assert (model.residuals(X, y, "pearson") ** 2).sum() == pytest.approx(model.totals.pearson)
+    assert model.residuals(X, y, "response").sum() == pytest.approx(0, abs=1e-5)
+    assert np.isfinite(model.residuals(X, y, "working")).all()
+
+
+# Priors
+
+
+def test_a_prior_pulls_from_the_data_to_its_mean(case):
+    family, X, y = case
+    free = eo.GLM(family).fit(X, y).model_.coefficients
+    none = eo.GLM(family, prior=1e-9).fit(X, y).model_.coefficients
+    np.testing.assert_allclose(none, free, atol=1e-3)
+    firm = eo.GLM(family, prior=eo.GaussianPrior(0.25, 1e9)).fit(X, y).model_.coefficients
+    np.testing.assert_allclose(firm[1:], 0.25, atol=1e-3)
+    one = eo.GLM(family, prior=eo.GaussianPrior({"town": 3.0}, {"town": 1e9})).fit(X, y).model_.coefficients
+    np.testing.assert_allclose(one[4:], 3.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("family", [eo.Poisson, eo.Bernoulli])
+def test_map_is_penalised_likelihood(family):
+    frame = table()
+    X = (frame[["age", "smoker"]] - [40, 0]) / [12, 1]
+    if family is eo.Poisson:
+        y, peer = frame["visits"], PoissonRegressor(alpha=2.0 / 400, tol=1e-10, max_iter=1000)
+    else:
+        y, peer = frame["ill"], LogisticRegression(C=1 / 2.0, tol=1e-10, max_iter=1000)
+    np.testing.assert_allclose(eo.GLM(family, prior=2.0).fit(X, y).coef_, peer.fit(X, y).coef_, rtol=1e-4)
+
+
+def test_yesterdays_posterior_is_todays_prior():
+    frame = table()
+    X, y = features(frame), frame["weight"]
+    whole = eo.GLM(eo.Gaussian, variance=1.0, prior=0.5).fit(X, y).model_
+    monday = eo.GLM(eo.Gaussian, variance=1.0, prior=0.5).fit(X[:200], y[:200]).model_
+    tuesday = eo.GLM(eo.Gaussian, variance=1.0, prior=monday.posterior).fit(X[200:], y[200:]).model_
+    np.testing.assert_allclose(tuesday.coefficients, whole.coefficients, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(standard_errors(tuesday), standard_errors(whole), rtol=1e-5)
+
+
+def test_the_variance_under_a_weak_prior_is_that_without():
+    frame = table()
+    X, y = features(frame), frame["weight"]
+    weak, none = (eo.GLM(prior=p).fit(X, y).model_.totals.dispersion for p in (1e-10, None))
+    assert weak == pytest.approx(none, rel=1e-5)
+
+
+def test_jeffreys_adds_half_a_success_and_half_a_failure():
+    ones = pd.DataFrame({"x": np.zeros(10)})
+    with pytest.warns(eo.RegressionWarning, match="constant|zero"):
+        model = eo.GLM(eo.Bernoulli, prior="jeffreys").fit(ones, [1] * 8 + [0] * 2).model_
+    assert model.mean(ones)[0, 1] == pytest.approx(8.5 / 11)
+
+
+def test_jeffreys_is_the_highest_point_of_its_posterior():
+    frame = table(80)
+    X = np.column_stack([np.ones(80), frame["age"], frame["smoker"]])
+    y = (frame["ill"] == "yes").to_numpy()
+    model = eo.GLM(eo.Bernoulli, prior="jeffreys").fit(frame[["age", "smoker"]], y).model_
+
+    def cost(b):
+        score = X @ b
+        p = 1 / (1 + np.exp(-score))
+        return (np.logaddexp(0, score) - y * score).sum() - 0.5 * np.linalg.slogdet((X.T * (p * (1 - p))) @ X)[1]
+
+    here = cost(model.coefficients)
+    for direction in np.eye(3) * [0.01, 0.0003, 0.01]:
+        assert cost(model.coefficients + direction) > here
+        assert cost(model.coefficients - direction) > here
+        slope = (cost(model.coefficients + direction / 100) - cost(model.coefficients - direction / 100)) * 50
+        assert abs(slope) < 1e-5
+
+
+# Told plainly
+
+
+def test_four_rows_that_are_separated():
+    with pytest.warns(eo.RegressionWarning, match=r"complete separation.*hours → \+∞.*jeffreys"):
+        model = eo.GLM(eo.Bernoulli).fit({"hours": [1.0, 2.0, 3.0, 4.0]}, [0, 0, 1, 1]).model_
+    assert model.infinite.tolist() == [-1, 1]
+    assert model.table()["estimate"] == [-np.inf, np.inf]
+    assert "∞" in repr(model.summary())
+    finite = eo.GLM(eo.Bernoulli, prior="jeffreys").fit({"hours": [1.0, 2.0, 3.0, 4.0]}, [0, 0, 1, 1])
+    assert 0 < finite.model_["hours"] < 10
+
+
+def test_iris_setosa_is_separated_and_the_others_are_not():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    with pytest.warns(eo.RegressionWarning, match="complete separation"):
+        eo.GLM(eo.Bernoulli).fit(X, y == 0)
+    rest = eo.GLM(eo.Bernoulli).fit(X[y > 0], y[y > 0])
+    assert not rest.model_.infinite.any()
+    with pytest.warns(eo.RegressionWarning, match="quasi-complete separation"):
+        eo.GLM(eo.Categorical).fit(X, y)
+
+
+def test_one_value_without_failures_has_the_one_infinite_coefficient():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "g": rng.choice(["a", "b", "c"], 200)})
+    y = (rng.random(200) < 0.5) | (frame["g"] == "c")
+    with pytest.warns(eo.RegressionWarning, match=r"quasi-complete separation: g\[c\] → \+∞; "):
+        model = eo.GLM(eo.Bernoulli).fit(frame, y).model_
+    assert model.infinite.tolist() == [0, 0, 0, 1]
+    errors = standard_errors(model)
+    assert np.isnan(errors[3])
+    overlap = frame["g"] != "c"
+    alone = eo.GLM(eo.Bernoulli).fit(frame[overlap], y[overlap]).model_
+    np.testing.assert_allclose(model.coefficients[:3], alone.coefficients, atol=1e-3)
+    np.testing.assert_allclose(errors[:3], standard_errors(alone), rtol=1e-3)
+
+
+def test_counts_that_are_all_zero_in_one_group():
+    frame = pd.DataFrame({"g": ["a"] * 20 + ["b"] * 20})
+    with pytest.warns(eo.RegressionWarning, match=r"g\[b\] → -∞"):
+        model = eo.GLM(eo.Poisson).fit(frame, [1, 2, 3, 4] * 5 + [0] * 20).model_
+    assert model.infinite.tolist() == [0, -1]
+    assert model["intercept"] == pytest.approx(np.log(2.5))
+
+
+def test_far_scores_alone_are_no_separation():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=300), [-60.0, 60.0]])
+    y = np.concatenate([rng.random(300) < 1 / (1 + np.exp(-x[:300])), [False, True]])
+    model = eo.GLM(eo.Bernoulli).fit({"x": x}, y).model_
+    assert model.totals.converged
+    assert not model.notes
+
+
+def test_separation_of_many_rows_is_found_from_few(monkeypatch):
+    monkeypatch.setattr("evenodds.models.glm.separated.MANY", 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    y = X @ [1, 2, -1] > 0
+    with pytest.warns(eo.RegressionWarning, match="complete separation"):
+        eo.GLM(eo.Bernoulli).fit(X, y)
+    flipped = y.copy()
+    flipped[np.argsort(np.abs(X @ [1, 2, -1]))[:12]] ^= True
+    whole = separation(np.column_stack([np.ones(3000), X]), flipped.astype(int), 2, ["1", "a", "b", "c"])
+    assert whole.verdict == "overlap"
+    glm = eo.GLM(eo.Bernoulli, most=200).fit(X, flipped)
+    assert np.abs(glm.decision_function(X)).max() > 15  # so it was looked at
+    assert not glm.model_.infinite.any()
+    assert glm.model_.totals.converged
+    assert not glm.model_.notes
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_collinear_columns_are_named_with_their_relation(target):
+    frame = table()
+    X = features(frame).assign(lived=lambda f: f["year"] - f["age"], constant=3.0)
+    with pytest.warns(eo.RegressionWarning, match="`lived` = `year` - `age`") as caught:
+        glm = eo.GLM(TARGETS[target]).fit(X, frame[target])
+    assert "`constant` is constant" in str(caught[0].message)
+    assert glm.model_.dropped == ("lived", "constant")
+    plain = eo.GLM(TARGETS[target]).fit(features(frame), frame[target])
+    np.testing.assert_allclose(glm.predict_mean(X), plain.predict_mean(features(frame)), rtol=1e-5)
+    assert glm.model_.totals.rank == plain.model_.totals.rank
+
+
+def test_more_columns_than_rows_is_said_and_a_prior_cures_it():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10, 30)), rng.normal(size=10)
+    with pytest.warns(eo.RegressionWarning, match="combination"):
+        glm = eo.GLM().fit(X, y)
+    np.testing.assert_allclose(glm.predict(X), y, atol=1e-8)
+    assert "unknown" in repr(glm.summary())
+    assert eo.GLM(prior=1.0, variance=1.0).fit(X, y).model_.totals.rank == 31
+
+
+def test_overdispersed_counts_are_told():
+    rng = np.random.default_rng(0)
+    y = rng.negative_binomial(1, 0.1, 300)
+    assert "errors='HC1'" in repr(eo.GLM(eo.Poisson).fit(rng.normal(size=(300, 2)), y).summary())
+
+
+def test_each_bad_input_is_one_sentence():
+    frame = table(50)
+    X = features(frame)
+    holes = X.assign(age=X["age"].where(X.index > 3), town=X["town"].where(X.index != 7))
+    for what, rows, y, more, message in (
+        (eo.Poisson, X, -frame["visits"] - 1, {}, "in row 0: expected a count, 0 or more"),
+        (
+            eo.Poisson,
+            X,
+            frame["visits"],
+            {"exposure": np.full(50, np.inf)},
+            "exposure.*inf in row 0: expected a finite",
+        ),
+        (eo.Poisson, X, frame["visits"], {"exposure": np.zeros(50)}, "above 0"),
+        (eo.Poisson, X, frame["visits"], {"offset": np.full(50, np.nan)}, "offset.*nan in row 0"),
+        (eo.Bernoulli, X, frame["kind"], {}, "GLM\\(Categorical\\)"),
+        (eo.Bernoulli, X, np.full(50, 3), {"trials": np.full(50, 2)}, "from 0 to the 2 trials"),
+        (eo.Gaussian, holes, frame["weight"], {}, "'age' \\(4, first in row 0\\), 'town' \\(1, first in row 7\\)"),
+        (eo.Gaussian, X, frame["weight"], {"exposure": np.ones(50)}, "exposure is for a Poisson"),
+        (eo.Gaussian, X, frame["weight"][:-1], {}, "49 values of target for 50 rows"),
+        (eo.Categorical, X, ["a"] * 50, {}, "only one class"),
+        (eo.Gaussian, X, frame["weight"], {"sample_weight": np.zeros(50)}, "all weights are zero"),
+        (eo.Gaussian, X.assign(age=np.inf), frame["weight"], {}, "'age' is infinite"),
+    ):
+        with pytest.raises(eo.DataError, match=message) as error:
+            eo.GLM(what).fit(rows, y, **more)
+        assert "\n" not in str(error.value)
+
+
+def test_rows_with_holes_can_be_left_out():
+    X, y = mixed(200)
+    y = (y == "hi").to_numpy()
+    whole = X.notna().all(axis=1).to_numpy()
+    dropped = eo.GLM(eo.Bernoulli, missing="drop").fit(X, y).model_
+    clean = eo.GLM(eo.Bernoulli).fit(X[whole], y[whole]).model_
+    np.testing.assert_allclose(dropped.coefficients, clean.coefficients, rtol=1e-6)
+    assert dropped.totals.dropped_rows == (~whole).sum()
+    p = dropped.mean(X)
+    np.testing.assert_array_equal(np.isnan(p).any(axis=1), ~whole)
+
+
+def test_predictions_refuse_what_was_never_seen():
+    frame = table(50)
+    glm = eo.GLM().fit(features(frame), frame["weight"])
+    new = features(frame).head(2).assign(town=["Bonn", "Rome"])
+    with pytest.raises(eo.DataError, match="'town' is 'Rome' in row 1, never seen at fit; its values were 'Bonn'"):
+        glm.predict(new)
+    with pytest.raises(eo.DataError, match="'age' is missing"):
+        glm.predict(new.assign(town="Ulm", age=np.nan))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"family": eo.Binned}, "family=Binned: expected one of Gaussian"),
+        ({"prior": "flat"}, "prior='flat'"),
+        ({"prior": -1.0}, "0 or more"),
+        ({"prior": "jeffreys"}, "for the Bernoulli"),
+        ({"errors": "HC9"}, "errors='HC9'"),
+        ({"solver": "sgd"}, "solver='sgd'"),
+        ({"tolerance": 0.0}, "tolerance=0.0"),
+        ({"reference": {"town": "Rome"}}, "'Rome' does not occur"),
+        ({"reference": {"towm": "Ulm"}}, "did you mean 'town'"),
+        ({"prior": eo.GaussianPrior({"aeg": 1.0})}, "did you mean 'age'"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings, message):
+    frame = table(50)
+    with pytest.raises(ValueError, match=message):
+        eo.GLM(**settings).fit(features(frame), frame["weight"])
+
+
+# What the lectures teach
+
+
+def test_pooled_gaussians_and_the_logistic_have_one_limit():
+    rng = np.random.default_rng(0)
+    n = 200_000
+    y = rng.random(n) < 0.4
+    X = pd.DataFrame({"a": rng.normal(y * 1.0, 1.0), "b": rng.normal(y * -0.5, 2.0)})
+    pooled = {name: eo.Column(eo.Gaussian, variance="pooled") for name in X}
+    bayes = eo.NaiveBayes(pooled, estimate="mle").fit(X, y)
+    logistic = eo.GLM(eo.Bernoulli).fit(X, y)
+    assert np.abs(bayes.coef_ - logistic.coef_).max() < 0.02
+    assert np.abs(bayes.intercept_ - logistic.intercept_).max() < 0.02
+    conditional = [m.predict_log_proba(X)[np.arange(n), y.astype(int)].sum() for m in (bayes, logistic)]
+    assert conditional[1] > conditional[0]
+
+
+def test_each_is_best_at_what_it_maximises():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, rows = X[:, [0, 1, 4, 8]], np.arange(len(y))
+    bayes = eo.NaiveBayes(eo.Column(eo.Gaussian, variance="pooled"), estimate="mle").fit(X, y)
+    logistic = eo.GLM(eo.Bernoulli).fit(X, y)
+    assert logistic.predict_log_proba(X)[rows, y].sum() > bayes.predict_log_proba(X)[rows, y].sum()
+    # among Gaussians of one variance a column: the means that give the logistic's weights, w = (m1 - m0) / variance
+    names = list(bayes.model_.distributions)
+    variance = np.array([bayes.model_.distributions[name].variance[0] for name in names])
+    centre, shift = X.mean(axis=0), variance * logistic.coef_[0]
+    share = y.mean()
+    means = np.stack([centre - share * shift, centre + (1 - share) * shift])
+    log = stats.norm.logpdf(X, means[y], np.sqrt(variance)).sum() + np.log(np.where(y, share, 1 - share)).sum()
+    assert bayes.predict_joint_log_proba(X)[rows, y].sum() > log
+
+
+def test_gradient_ascent_can_be_watched():
+    frame = table()
+    watched = eo.GLM(eo.Bernoulli, solver="ascent", tolerance=1e-5).fit(frame[["age", "smoker"]], frame["ill"])
+    newton = eo.GLM(eo.Bernoulli).fit(frame[["age", "smoker"]], frame["ill"])
+    np.testing.assert_allclose(watched.coef_, newton.coef_, rtol=1e-3)
+    steps = watched.model_.steps
+    assert len(steps) > 10 > len(newton.model_.steps)
+    assert all(b <= a for a, b in itertools.pairwise(steps["cost"]))
+
+
+# Wide
+
+
+def test_a_wide_sparse_design_goes_to_lbfgs():
+    rng = np.random.default_rng(0)
+    X = csr_array((rng.random((300, 3000)) < 0.01).astype(float))
+    y = rng.integers(0, 2, 300)
+    with pytest.warns(eo.RegressionWarning, match="no standard errors"):
+        glm = eo.GLM(eo.Bernoulli, prior=1.0).fit(X, y)
+    assert glm.model_.totals.solver == "lbfgs"
+    assert glm.model_.totals.converged
+    peer = LogisticRegression(C=1.0, tol=1e-8, max_iter=2000).fit(X, y)
+    np.testing.assert_allclose(glm.coef_, peer.coef_, atol=2e-3)
+    with pytest.raises(eo.DataError, match="no interval"):
+        glm.predict_interval(X)
+
+
+# The file
+
+
+@pytest.mark.parametrize("prior", [None, 1.0, "arrays"])
+def test_load_of_save_is_the_model(case, prior, tmp_path):
+    family, X, y = case
+    if prior == "arrays":
+        prior = eo.GaussianPrior(np.zeros(6), np.linspace(0, 2, 6))
+    model = eo.GLM(family, prior=prior, errors="HC1", reference={"town": "Ulm"}).fit(X, y).model_
+    path = tmp_path / "model.eo"
+    model.save(path)
+    again = eo.load(path)
+    assert again == model
+    np.testing.assert_array_equal(again.mean(X), model.mean(X))
+    assert repr(again.summary()) == repr(model.summary())
+    glm = eo.GLM.load(path)
+    np.testing.assert_array_equal(glm.predict(X), eo.GLM.of(model).predict(X))
+    assert eo.Regression.from_bytes(model.to_bytes()) == model
+
+
+def test_a_regression_is_no_naive_bayes_and_the_other_way_round(tmp_path):
+    frame = table(50)
+    eo.GLM().fit(features(frame), frame["weight"]).save(tmp_path / "glm.eo")
+    eo.NaiveBayes().fit(features(frame), frame["kind"]).save(tmp_path / "nb.eo")
+    with pytest.raises(eo.DataError, match="regression"):
+        eo.Model.load(tmp_path / "glm.eo")
+    with pytest.raises(eo.DataError, match="not a regression"):
+        eo.Regression.load(tmp_path / "nb.eo")
+    assert isinstance(eo.load(tmp_path / "nb.eo"), eo.Model)
+
+
+def test_a_spoilt_regression_is_refused_in_words():
+    from evenodds import file
+
+    frame = table(50)
+    arrays, header = file.unpack(eo.GLM(eo.Poisson).fit(features(frame), frame["visits"]).model_.to_bytes())
+    header.pop("format")
+    for name, value in (
+        ("coefficients", arrays["coefficients"][:-1]),
+        ("coefficients", arrays["coefficients"] * np.nan),
+        ("covariance", arrays["covariance"][:2]),
+        ("covariance", -arrays["covariance"]),
+        ("scale", arrays["scale"] * 0),
+        ("category.0.ends", arrays["category.0.ends"][::-1]),
+        ("dropped", np.array([99])),
+        ("infinite", np.full(6, 7)),
+    ):
+        with pytest.raises(eo.DataError, match="not an evenodds model"):
+            eo.Regression.from_bytes(file.pack({**arrays, name: np.ascontiguousarray(value)}, header))
+    for name, value in (("rank", 99), ("numbers", []), ("solver", 3), ("settings", {}), ("roles", {})):
+        with pytest.raises(eo.DataError, match="not an evenodds model"):
+            eo.Regression.from_bytes(file.pack(arrays, {**header, name: value}))
+    fewer = {name: array for name, array in arrays.items() if name != "inside"}
+    with pytest.raises(eo.DataError, match="inside"):
+        eo.Regression.from_bytes(file.pack(fewer, header))
+
+
+def test_the_summary_in_a_notebook_escapes_names():
+    frame = pd.DataFrame({"<b>": np.arange(10.0), "y": np.arange(10.0) ** 2})
+    page = eo.GLM().fit(frame, "y").summary()._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
