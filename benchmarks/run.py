@@ -6,7 +6,20 @@ Each runs in a process of its own, so that none is measured in memory another ha
 import subprocess
 import sys
 
-SCRIPTS = ("accuracy_tables", "speed_tables", "files", "hostile_files", "text_accuracy", "text_options", "text_speed")
+SCRIPTS = (
+    "accuracy_tables",
+    "speed_tables",
+    "files",
+    "hostile_files",
+    "text_accuracy",
+    "text_options",
+    "text_speed",
+    "text_leave_one_out",
+    "glm_reference",
+    "glm_speed",
+    "nist",
+    "separation",
+)
 
 
 def main() -> None:

@@ -29,8 +29,14 @@ if TYPE_CHECKING:
     )
     from evenodds.models.bayes_rule import update
     from evenodds.models.classifier import NaiveBayes
+    from evenodds.models.glm.coefficients import GaussianPrior
+    from evenodds.models.glm.estimator import GLM
+    from evenodds.models.glm.regress import RegressionWarning
+    from evenodds.models.glm.regression import Regression
     from evenodds.models.naive_bayes import Model
-    from evenodds.models.store import load
+    from evenodds.models.saved import load
+    from evenodds.models.separators.linear_classifiers import LinearSeparator, Perceptron
+    from evenodds.models.separators.separation import separation
     from evenodds.schema import Column, Schema, SchemaWarning
     from evenodds.tally import Tally
     from evenodds.text.words import Words
@@ -43,8 +49,14 @@ _HOME = {
         "NormalInverseGamma Poisson Quadrature StudentT weigh"
     ),
     "evenodds.models.classifier": "NaiveBayes",
+    "evenodds.models.separators.linear_classifiers": "LinearSeparator Perceptron",
+    "evenodds.models.separators.separation": "separation",
     "evenodds.models.naive_bayes": "Model",
-    "evenodds.models.store": "load",
+    "evenodds.models.saved": "load",
+    "evenodds.models.glm.estimator": "GLM",
+    "evenodds.models.glm.regression": "Regression",
+    "evenodds.models.glm.coefficients": "GaussianPrior",
+    "evenodds.models.glm.regress": "RegressionWarning",
     "evenodds.models.bayes_rule": "update",
     "evenodds.errors": "DataError",
     "evenodds.schema": "Column Schema SchemaWarning",
@@ -54,6 +66,7 @@ _HOME = {
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = [
+    "GLM",
     "Bernoulli",
     "Beta",
     "Binned",
@@ -63,19 +76,25 @@ __all__ = [
     "Dirichlet",
     "Gamma",
     "Gaussian",
+    "GaussianPrior",
+    "LinearSeparator",
     "LogGaussian",
     "Model",
     "NaiveBayes",
     "NegativeBinomial",
     "NormalInverseGamma",
+    "Perceptron",
     "Poisson",
     "Quadrature",
+    "Regression",
+    "RegressionWarning",
     "Schema",
     "SchemaWarning",
     "StudentT",
     "Tally",
     "Words",
     "load",
+    "separation",
     "update",
     "weigh",
 ]

@@ -11,6 +11,7 @@ import click
 COMMANDS = {
     "demo": ("evenodds.cli.demo:demo", "Train, evaluate and explain on embedded data."),
     "fit": ("evenodds.cli.fit:fit", "Learn a model from files, and save it."),
+    "regress": ("evenodds.cli.regress:regress", "Linear, logistic, softmax or Poisson regression, with errors."),
     "predict": ("evenodds.cli.predict:predict", "Add predictions to a file's rows."),
     "evaluate": ("evenodds.cli.evaluate:evaluate", "How good is a model, or a kind of model, on a file?"),
     "explain": ("evenodds.cli.explain:explain", "Why does a model say what it says of a row?"),
@@ -20,6 +21,7 @@ COMMANDS = {
     "learn": ("evenodds.cli.sums:learn", "Teach a model more rows."),
     "forget": ("evenodds.cli.sums:forget", "Make a model forget rows, as if never learnt."),
     "prune": ("evenodds.cli.sums:prune", "Drop a model's rare words; it can no longer forget."),
+    "separate": ("evenodds.cli.separate:separate", "Does a line separate the classes? With what margin, or why not?"),
     "coin": ("evenodds.cli.coin:coin", "What heads and tails say of a coin."),
     "bayes": ("evenodds.cli.bayes:bayes", "Bayes' rule: from a prior and evidence to a posterior."),
     "completion": ("evenodds.cli.completion:completion", "Print a script that completes commands in your shell."),

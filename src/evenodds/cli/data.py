@@ -15,6 +15,7 @@ from evenodds.cli.output import BadDataError
 if TYPE_CHECKING:
     from evenodds.data.files import Files
     from evenodds.data.report import Report
+    from evenodds.models.glm.regression import Regression
     from evenodds.models.naive_bayes import Model
 
 WORTH_A_BAR = 1 << 24  # bytes
@@ -60,6 +61,20 @@ def say(lines: list[str], quiet: bool = False) -> None:
 def say_report(report: Report, quiet: bool = False) -> None:
     """What was wrong with some rows."""
     say(report.sentences(), quiet)
+
+
+def kind(path: str) -> str:
+    """What a model file holds."""
+    from evenodds.file import describe
+
+    return str(describe(path)["kind"])
+
+
+def load_regression(path: str) -> Regression:
+    """The regression in a file."""
+    from evenodds.models.glm.regression import Regression
+
+    return Regression.load(path)
 
 
 def load(path: str) -> Model:

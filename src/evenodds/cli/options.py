@@ -112,16 +112,22 @@ class Modelling:
             words = Words(**{name: value for name, value in given.items() if value is not None})
         except ValueError as error:
             raise WrongUsageError(str(error)) from None
-        found: dict[str, Any] = dict.fromkeys(self.texts, words)
-        for text in self.roles:
-            name, equals, role = text.rpartition("=")
-            if not equals:
-                raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
-            found[name] = words if role.strip() == "text" else _column(role.strip())
+        found = dict.fromkeys(self.texts, words) | columns_of(self.roles, words)
         if words != Words() and words not in found.values():
             named = ", ".join(f"--{OPTION.get(name, name)}" for name, value in given.items() if value is not None)
             raise WrongUsageError(f"of text alone: {named}; name a column of text with --text")
         return found or None
+
+
+def columns_of(roles: tuple[str, ...], words: Any) -> dict[str, Any]:
+    """The columns that --role gives; one of text is `words`."""
+    found = {}
+    for text in roles:
+        name, equals, role = text.rpartition("=")
+        if not equals:
+            raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
+        found[name] = words if role.strip() == "text" else _column(role.strip())
+    return found
 
 
 def _column(text: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.output import WrongUsageError
 
 
 @click.command(no_args_is_help=True)
@@ -33,13 +34,21 @@ def predict(
     """Add to each row the most probable class and its probability.
 
     CSV rows are passed on as they are, with two cells added; rows of other files are written as CSV too, or with --json
-    as JSON lines. The columns are named after the target: label_predicted, label_probability.
+    as JSON lines. The columns are named after the target: label_predicted, label_probability. A regression adds the
+    mean and its 95 % interval: claims_mean, claims_low, claims_high.
 
     \b
       evenodds predict spam.eo new.csv > judged.csv
       evenodds predict spam.eo - --all < new.csv | head
       evenodds predict spam.eo - --lines < messages.txt
     """
+    if data.kind(model) == "regression":
+        from evenodds.cli.regress import predict as regress_rows
+
+        if lines or every:
+            raise WrongUsageError("--lines and --all are for models of naive Bayes; this is a regression")
+        regress_rows(data.load_regression(model), paths, output, only, reading, as_json)
+        return
     from evenodds.cli.rows import writer_for
     from evenodds.data.reading import Reading
     from evenodds.data.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import print_json
+from evenodds.cli.output import WrongUsageError, print_json
 
 
 @click.command(no_args_is_help=True)
@@ -19,6 +19,12 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
       evenodds show titanic.eo
       evenodds show titanic.eo sex age
     """
+    if data.kind(model) == "regression":
+        summary = data.load_regression(model).summary()
+        if columns:
+            raise WrongUsageError(f"{model} is a regression: it is shown whole")
+        print_json(summary.to_dict()) if as_json else click.echo(repr(summary))
+        return
     from evenodds.errors import DataError
     from evenodds.models.learnt import Tables, n_parameters
     from evenodds.schema import did_you_mean

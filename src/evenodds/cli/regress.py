@@ -1,0 +1,171 @@
+"""`evenodds regress`: a regression of one column on the others, with standard errors and intervals."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenodds.cli import data, options
+from evenodds.cli.output import WrongUsageError, print_json
+
+if TYPE_CHECKING:
+    from evenodds.models.glm.regression import Regression
+
+FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Categorical", "poisson": "Poisson"}
+
+
+@click.command(no_args_is_help=True)
+@click.argument("paths", nargs=-1, required=True, metavar="DATA...")
+@click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
+@click.option(
+    "-f",
+    "--family",
+    required=True,
+    type=click.Choice(list(FAMILIES)),
+    help="What the target is: a number, a yes or no, one of several classes, a count.",
+)
+@click.option("--exposure", metavar="COLUMN", help="Of a count: the time, people or miles it was counted over.")
+@click.option("--offset", metavar="COLUMN", help="A column that is added to the score.")
+@click.option("--trials", metavar="COLUMN", help="Of a bernoulli target that counts successes: among how many.")
+@options.weighted
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="COLUMN=ROLE",
+    help="What a column is: number, category, flag, date, ignore. Repeatable; decided if not given.",
+)
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="The value of a category that the others are compared with; its first if not given. Repeatable.",
+)
+@click.option("--prior", metavar="PRECISION", help="Of a Gaussian prior on each coefficient; or jeffreys.")
+@click.option(
+    "--errors", type=click.Choice(["model", "HC0", "HC1", "HC2", "HC3"]), default="model", help="HC0 to HC3 are robust."
+)
+@click.option("--no-intercept", is_flag=True, help="Leave out the column of ones.")
+@click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", help="Rows with missing cells.")
+@click.option("--level", type=click.FloatRange(0, 1, True, True), default=0.95, show_default=True, help="Of intervals.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A model file to write, for `evenodds predict`.")
+@options.reading
+@options.as_json
+def regress(
+    paths: tuple[str, ...],
+    target: str,
+    family: str,
+    exposure: str | None,
+    offset: str | None,
+    trials: str | None,
+    weight: str | None,
+    roles: tuple[str, ...],
+    references: tuple[str, ...],
+    prior: str | None,
+    errors: str,
+    no_intercept: bool,
+    missing: str,
+    level: float,
+    output: str | None,
+    reading: options.Input,
+    as_json: bool,
+) -> None:
+    """Fit a generalised linear model, and print its coefficients with errors, p-values and intervals.
+
+    Linear (gaussian), logistic (bernoulli), softmax (categorical) or Poisson regression, of files of any size.
+
+    \b
+      evenodds regress births.csv --target weight --family gaussian
+      evenodds regress claims.csv -t claims -f poisson --exposure years --role zone=category -o claims.eo
+      evenodds predict claims.eo new.csv
+    """
+    settings = _settings(family, prior, errors, not no_intercept, missing, references)
+    from evenodds.models.glm.regress import regress as fit
+    from evenodds.models.glm.survey import Roles
+    from evenodds.text.words import Words
+
+    told = options.columns_of(roles, Words()) or None
+
+    started = time.perf_counter()
+    source = reading.files(paths).rereadable()
+    with data.notes(reading.quiet), data.progress(source, "fitting", reading.quiet):
+        model, report = fit(
+            source, Roles(target, weight, offset, exposure, trials), settings, told, None, reading.threads
+        )
+    if output is not None:
+        model.save(output)
+    data.say_report(report, reading.quiet)
+    summary = model.summary(level)
+    if as_json:
+        seconds = time.perf_counter() - started
+        print_json({**summary.to_dict(), "model": output, "report": report.to_dict(), "seconds": seconds})
+    else:
+        click.echo(repr(summary))
+
+
+def _settings(
+    family: str, prior: str | None, errors: Any, intercept: bool, missing: Any, references: tuple[str, ...]
+) -> Any:
+    """The settings that the options give."""
+    from evenodds import families
+    from evenodds.models.glm.regression import RegressionSettings
+
+    believed: Any = prior
+    if prior is not None and prior != "jeffreys":
+        try:
+            believed = float(prior)
+        except ValueError:
+            raise WrongUsageError(f"--prior: expected a precision or jeffreys, not {prior!r}") from None
+    named = {}
+    for text in references:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise WrongUsageError(f"--reference: expected COLUMN=VALUE, not {text!r}")
+        named[name] = value
+    try:
+        return RegressionSettings(
+            getattr(families, FAMILIES[family]), believed, intercept, errors, missing=missing, reference=named
+        )
+    except ValueError as error:
+        raise WrongUsageError(str(error)) from None
+
+
+def predict(
+    model: Regression, paths: tuple[str, ...], output: str | None, only: bool, reading: options.Input, as_json: bool
+) -> None:
+    """Add to each row the mean of the target and its 95 % interval; of a class, of its probability."""
+    import sys
+    from contextlib import ExitStack
+
+    from evenodds.cli.interval_rows import answers, writer_for
+    from evenodds.data.report import Report
+    from evenodds.data.source import needed
+    from evenodds.models.glm.survey import reading_of
+
+    source = reading.files(paths)
+    report = Report()
+    with ExitStack() as stack:
+        out: Any = sys.stdout.buffer
+        if output is not None:
+            from evenodds.replacing import replacing
+
+            out = stack.enter_context(replacing(output))
+        stack.enter_context(data.notes(reading.quiet))
+        stack.enter_context(data.progress(source, "predicting", reading.quiet))
+        writer: Any = None
+        cells: Any = None
+        for batch in source.batches(None):
+            if writer is None:
+                cells = reading_of(model.schema, model.roles, list(source.names))
+                needed(list(source.names), cells.columns, source.name)
+                writer = writer_for(source, model, only, as_json)
+                out.write(writer.head)
+            read = cells(batch)
+            report += read.report
+            out.write(writer.rows(batch, answers(model, read.table, reading.threads)))
+        if writer is None:
+            out.write(writer_for(source, model, only, as_json).head)
+    data.say_report(report, reading.quiet)
