@@ -182,7 +182,11 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
     )
     if not totals.rows > 0 or not 0 <= totals.rank <= n:
         raise ValueError("its rows or its rank are no numbers of rows or coefficients")
+    if any(figure < 0 or np.isinf(figure) for figure in (totals.rows, totals.dispersion)):
+        raise ValueError("its rows or the variance of its noise are less than nothing, or without end")
     trace = _numbers(arrays, "trace", (len(arrays["trace"]), 4), finite=False)
+    if np.any((trace[:, 0] < 0) | ~(trace[:, 0] < 2**53)):
+        raise ValueError("its steps are not numbered")
     steps = tuple(Step(int(row[0]), float(row[1]), float(row[2]), float(row[3])) for row in trace)
     return Regression(
         schema,

@@ -113,7 +113,8 @@ class Summary:
             if error is not None and 0 < error < np.inf:
                 form = f".{max(0, 2 - math.floor(math.log10(error)))}f"
                 forms = dict.fromkeys(("estimate", "error", "low", "high"), form) | {"z": ".2f", "t": ".2f", "p": ".3g"}
-                row |= {name: Figure(row[name], forms[name]) for name in row.keys() & forms}
+                known = [name for name in forms if row.get(name) is not None]
+                row |= {name: Figure(row[name], forms[name]) for name in known}
             rows.append(row)
         return Frame(rows)
 
