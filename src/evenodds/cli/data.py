@@ -63,18 +63,12 @@ def say_report(report: Report, quiet: bool = False) -> None:
     say(report.sentences(), quiet)
 
 
-def kind(path: str) -> str:
-    """What a model file holds."""
-    from evenodds.file import describe
+def load_any(path: str) -> Model | Regression:
+    """The model in a file, whatever its kind."""
+    from evenodds.models.saved import load
 
-    return str(describe(path)["kind"])
-
-
-def load_regression(path: str) -> Regression:
-    """The regression in a file."""
-    from evenodds.models.glm.regression import Regression
-
-    return Regression.load(path)
+    found: Model | Regression = load(path)
+    return found
 
 
 def load(path: str) -> Model:
@@ -86,7 +80,11 @@ def load(path: str) -> Model:
 
 def load_to_predict(path: str) -> Model:
     """The model in a file, which must be able to answer."""
-    model = load(path)
+    return able(load(path), path)
+
+
+def able(model: Model, path: str) -> Model:
+    """The model, if it can answer."""
     check_prior(model, path)
     return model
 

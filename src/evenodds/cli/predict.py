@@ -42,19 +42,22 @@ def predict(
       evenodds predict spam.eo - --all < new.csv | head
       evenodds predict spam.eo - --lines < messages.txt
     """
-    if data.kind(model) == "regression":
+    from evenodds.models.naive_bayes import Model
+
+    found = data.load_any(model)
+    if not isinstance(found, Model):
         from evenodds.cli.regress import predict as regress_rows
 
         if lines or every:
             raise WrongUsageError("--lines and --all are for models of naive Bayes; this is a regression")
-        regress_rows(data.load_regression(model), paths, output, only, reading, as_json)
+        regress_rows(found, paths, output, only, reading, as_json)
         return
     from evenodds.cli.rows import writer_for
     from evenodds.data.reading import Reading
     from evenodds.data.report import Report
     from evenodds.data.source import needed
 
-    learnt = data.load_to_predict(model)
+    learnt = data.able(found, model)
     source = reading.files(paths, data.text_column(learnt, model) if lines else None)
     cells = Reading(learnt.schema, target=False)
     quiet, report = reading.quiet, Report()

@@ -19,8 +19,11 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
       evenodds show titanic.eo
       evenodds show titanic.eo sex age
     """
-    if data.kind(model) == "regression":
-        summary = data.load_regression(model).summary()
+    from evenodds.models.naive_bayes import Model
+
+    learnt = data.load_any(model)
+    if not isinstance(learnt, Model):
+        summary = learnt.summary()
         if columns:
             raise WrongUsageError(f"{model} is a regression: it is shown whole")
         print_json(summary.to_dict()) if as_json else click.echo(repr(summary))
@@ -29,7 +32,6 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
     from evenodds.models.learnt import Tables, n_parameters
     from evenodds.schema import did_you_mean
 
-    learnt = data.load(model)
     features = learnt.schema.features
     for name in columns:
         if name not in features:

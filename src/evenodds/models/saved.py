@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from evenodds import file
@@ -10,10 +11,11 @@ from evenodds.replacing import Path
 
 def load(path: Path) -> Any:
     """The model that was saved in a file: a `Model` of naive Bayes, which goes on learning, or a `Regression`."""
-    if file.describe(path)["kind"] == "regression":
-        from evenodds.models.glm.store import load as load_regression
+    arrays, header = file.read(path)  # once: it may be a pipe
+    if header["kind"] == "regression":
+        from evenodds.models.glm.store import model_of as regression_of
 
-        return load_regression(path)
-    from evenodds.models.store import load as load_model
+        return regression_of(arrays, header, os.fspath(path))
+    from evenodds.models.store import model_of
 
-    return load_model(path)
+    return model_of(arrays, header, os.fspath(path))

@@ -60,7 +60,7 @@ def load(path: Path) -> Model:
     column  as
     height  Gaussian
     """
-    return _model(*file.read(path), os.fspath(path))
+    return model_of(*file.read(path), os.fspath(path))
 
 
 def to_bytes(model: Model) -> bytes:
@@ -70,7 +70,7 @@ def to_bytes(model: Model) -> bytes:
 
 def from_bytes(data: bytes) -> Model:
     """The model that `to_bytes` wrote; whatever does not fit together is refused."""
-    return _model(*file.unpack(data), file.UNNAMED)
+    return model_of(*file.unpack(data), file.UNNAMED)
 
 
 def _parts(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -110,7 +110,8 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     return {PREFIX + part: np.ascontiguousarray(array) for part, array in parts.items()}, {"quick": about}
 
 
-def _model(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Model:
+def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Model:
+    """The model of a file's arrays and header; whatever does not fit together is refused."""
     try:
         if header["kind"] != KIND:
             raise ValueError(f"it holds a {reprlib.repr(header['kind'])}")

@@ -39,7 +39,7 @@ def save(model: Regression, path: Path) -> None:
 
 def load(path: Path) -> Regression:
     """The model that was saved in a file."""
-    return _model(*file.read(path), os.fspath(path))
+    return model_of(*file.read(path), os.fspath(path))
 
 
 def to_bytes(model: Regression) -> bytes:
@@ -49,7 +49,7 @@ def to_bytes(model: Regression) -> bytes:
 
 def from_bytes(data: bytes) -> Regression:
     """The model that `to_bytes` wrote; whatever does not fit together is refused."""
-    return _model(*file.unpack(data), file.UNNAMED)
+    return model_of(*file.unpack(data), file.UNNAMED)
 
 
 # -- as the file has it ------------------------------------------------------------------------------------------------
@@ -135,7 +135,8 @@ FIELDS = {
 }  # fmt: skip
 
 
-def _model(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Regression:
+def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Regression:
+    """The model of a file's arrays and header; whatever does not fit together is refused."""
     try:
         if header["kind"] != KIND:
             raise ValueError(f"it holds a {reprlib.repr(header['kind'])}, not a regression")
