@@ -50,7 +50,8 @@ def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: 
 
 def _of_words(tally: Tally, column: Column) -> float:
     words = column.words or PLAIN
-    if words.distinct and words.prior == "flat":
+    # of normalised texts it is not known how many have a word, so none can be imagined
+    if words.distinct and words.prior == "flat" and words.length == "as is":
         return _best(imagined(WordCounts.counts(tally), words), 1.0, FINER // 2)  # chance is in it
     best = _best(WordCounts.telling(tally, column), 1.0)
     # the complement of a class has the pseudo-counts of all others
