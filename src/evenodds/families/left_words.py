@@ -57,7 +57,24 @@ class LeftWords:
         self.counts[:, -1] = known.counts.sum(axis=1)
         self._places = lookup(known.keys, np.arange(len(known.keys), dtype=np.uint64))
         with np.errstate(divide="ignore"):
-            self._logs = np.log(np.arange(TABLE) + prior.strength)
+            self._table = np.log(np.arange(TABLE) + prior.strength)
+
+    @functools.cached_property
+    def _logs(self) -> Floats:
+        """What each word says of each class if nothing is left out; under a pooled prior every text has its own."""
+        if self.prior.pooled:
+            return np.zeros((0, len(self.totals)))
+        counts, strength = self.counts[:, :-1], self.prior.strength
+        words, classes = np.nonzero(counts)  # most words are in few classes
+        n = counts[words, classes]
+        with np.errstate(divide="ignore"):
+            found = np.full(counts.shape, np.log(strength))
+            found[words, classes] = np.log(n + strength)
+            if self.words.events == "bernoulli":
+                found -= np.log(self.totals + strength)
+                absent = np.maximum(self.totals[classes] - n, 0.0)
+                found[words, classes] = np.log(n + strength) - np.log(absent + strength)
+        return found
 
     def score(self, texts: Texts, left: Left) -> Floats:
         """Σ of the weights of each text's words in each class, (texts, classes), without the text's own counts."""
@@ -97,19 +114,19 @@ class LeftWords:
             self._absent(left, sums)
             many = self._summed(left.amounts)
             of = (counts, left.groups, gone, self.totals, left.amounts)
-            run.bernoulli(rows, level.ends, *of, *how, self._logs, many, sums)
+            run.bernoulli(rows, level.ends, *of, *how, self._table, frozen(self._logs), many, sums)
             return
         totals = np.maximum(self.totals - less, 0.0)
         totals[totals <= SMALL * less] = 0.0
         weights = np.full(len(sums), self.prior.strength)
         if not self.prior.pooled:
             weights *= len(self.keys) - lost
-        args = (counts, left.groups, gone, totals, weights, *how, distinct, self._logs)
+        args = (counts, left.groups, gone, totals, weights, *how, distinct, self._table)
         if words.events == "complement":
             run.complement(rows, times, level.ends, *args, sums)
             return
         there = np.empty(len(sums))
-        run.multinomial(rows, times, level.ends, *args, there, sums)
+        run.multinomial(rows, times, level.ends, *args, frozen(self._logs), there, sums)
         if self.how.unseen and self.prior.strength > 0:
             tokens = np.diff(level.ends, prepend=0) if distinct else _sums(times, level.ends)
             share = self.prior.strength / (totals.sum(axis=1) + 1) if self.prior.pooled else self.prior.strength
@@ -169,10 +186,12 @@ class LeftWords:
         for k in range(len(self.totals)):
             n = self.counts[:, k]
             if self.prior.pooled:
-                pairs, many = np.unique(self.counts[:, [k, -1]].T, axis=1, return_counts=True)
-                found.append((pairs[0], pairs[1], many.astype(float)))
+                pairs, many = np.unique(n + 1j * self.counts[:, -1], return_counts=True)
+                found.append((pairs.real, pairs.imag, many.astype(float)))
             else:
-                values, many = np.unique(n, return_counts=True)
+                there = n[n > 0]
+                values, many = np.unique(there, return_counts=True)
+                values, many = np.append(values, 0.0), np.append(many, len(n) - len(there))
                 found.append((values, values, many.astype(float)))
         return found
 

@@ -5,8 +5,8 @@ counts, -1 where it is none. A row of the table has a word's count in each class
 is left of a count without the document, and pseudo-counts: n_wk - own + λ, or under a pooled prior, with N the number
 of all tokens, n_wk - own + λ · (n_w - own) / N. A word that no other document has is no word any more.
 
-Most words are in few classes. So what a word says of a class that never has it is added once a document, and of each
-word only where it differs from that. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
+Under a flat prior only a word's own class differs from what `logs` has for all documents, so the classes' rows of it
+are added, and that one is put right. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
 """
 
 from __future__ import annotations
@@ -122,15 +122,15 @@ def multinomial(
     is_pooled: bool,
     distinct: bool,
     table: Any,
+    logs: Any,
     known: Any,
     sums: Any,
 ) -> None:
     """sums[d, k] = Σ log mass(w, k) - log of the class's whole mass, over the tokens that are known without d.
 
-    totals[d, k] are the class's tokens without d, weights[d] the pseudo-counts of one class.
+    totals[d, k] are the class's tokens without d, weights[d] one class's pseudo-counts; logs[w, k] = log(n_wk + λ).
     """
     t, classes = 0, counts.shape[1] - 1
-    never = table[0] if strength > 0.0 else 0.0
     for d in range(len(ends)):
         g, many, first = groups[d], 0.0, t
         everything = 0.0
@@ -142,17 +142,18 @@ def multinomial(
             if row >= 0:
                 x = 1.0 if distinct else float(times[t])
                 many += x
-                pseudo = each * left(counts[row, classes], gone[t])
-                for k in range(classes):
-                    n = counts[row, k]
-                    if k == g:
-                        n = left(n, gone[t])
-                    if is_pooled:
-                        sums[d, k] += x * np.log(n + pseudo)
-                    elif n > 0.0:
-                        sums[d, k] += x * (log_of(n, strength, table) - never)
-                    elif strength == 0.0:
-                        sums[d, k] = -np.inf
+                rest = left(counts[row, g], gone[t])
+                if is_pooled:
+                    pseudo = each * left(counts[row, classes], gone[t])
+                    for k in range(classes):
+                        if k != g:
+                            sums[d, k] += x * np.log(counts[row, k] + pseudo)
+                    sums[d, g] += x * np.log(rest + pseudo)
+                else:
+                    here = sums[d, g] + x * log_of(rest, strength, table)
+                    for k in range(classes):
+                        sums[d, k] += x * logs[row, k]
+                    sums[d, g] = here
             t += 1
         known[d] = many
         if many == 0.0:
@@ -160,7 +161,7 @@ def multinomial(
         for k in range(classes):
             whole = totals[d, k] + weights[d]
             if whole > 0.0:
-                sums[d, k] += many * ((0.0 if is_pooled else never) - np.log(whole))
+                sums[d, k] -= many * np.log(whole)
                 continue
             sums[d, k] = -many * np.log(everything)  # a class without tokens is like all together
             for i in range(first, ends[d]):
@@ -228,56 +229,63 @@ def bernoulli(
     strength: float,
     is_pooled: bool,
     table: Any,
+    logs: Any,
     words: Any,
     sums: Any,
 ) -> None:
     """To Σ log(absent) over all words, already in sums[d, k], add what d's own words change, and the words' totals.
 
     Before: of class g without d, d's words counted as if they were not in it. words[d] is how many words the sum is
-    over. Words that every text has say nothing under a pooled prior.
+    over; logs[w, k] = log(there) - log(absent). Words that every text has say nothing under a pooled prior.
     """
     t, classes = 0, counts.shape[1] - 1
     weight = strength if is_pooled else 2.0 * strength
     everything = 0.0
     for k in range(classes):
         everything += documents[k]
+    never = np.empty(classes)  # of a word that a class has never
+    for k in range(classes):
+        never[k] = log_of(documents[k], strength, table)
     for d in range(len(ends)):
-        g, mine, many = groups[d], amounts[d], float(words[d])
-        whole = left(everything, mine)
+        g, mine, many, alone = groups[d], amounts[d], float(words[d]), 0.0
+        whole, here = left(everything, mine), left(documents[g], mine)
         share = strength / whole if whole > 0.0 else 0.0
-        added, taken = 0.0, 0.0  # words that are there, and that were summed as absent
         while t < ends[d]:
             if rows[t] == -1:
                 t += 1
                 continue
             row, own, kept = rows[t] if rows[t] >= 0 else -2 - rows[t], gone[t], rows[t] >= 0
-            summed, pseudo, after = True, strength, strength
-            if is_pooled:
-                pooled, rest = counts[row, classes], left(counts[row, classes], own)
-                summed, kept = pooled < whole - ROUNDING, kept and rest < whole - ROUNDING
-                pseudo, after = share * pooled, share * rest
-            added += 1.0 if kept else 0.0
-            taken += 1.0 if summed else 0.0
-            for k in range(classes):
-                n = counts[row, k]
-                if is_pooled:
-                    size = documents[k] if k != g else left(documents[k], mine)
-                    if summed and size - n > -ROUNDING:
-                        sums[d, k] -= np.log(max(size - n, 0.0) + (weight - pseudo))
-                    if kept:
-                        sums[d, k] += np.log((n if k != g else left(n, own)) + after)
-                elif n > 0.0:  # against a word that the class never has
-                    size = documents[k] if k != g else left(documents[k], mine)
-                    sums[d, k] += log_of(size, strength, table)
-                    if size - n > -ROUNDING:
-                        sums[d, k] -= log_of(max(size - n, 0.0), strength, table)
-                    if kept:
-                        sums[d, k] += log_of(n if k != g else left(n, own), strength, table) - table[0]
-            t += 1
-        many += added - taken
-        for k in range(classes):
-            size = documents[k] if k != g else left(documents[k], mine)
             if not is_pooled:
-                sums[d, k] += added * table[0] - taken * log_of(size, strength, table)
-            if many > 0.0:
-                sums[d, k] -= many * np.log(size + weight)
+                n, mass = counts[row, g], sums[d, g]
+                if here - n > -ROUNDING:
+                    mass -= log_of(max(here - n, 0.0), strength, table)
+                if kept:
+                    mass += log_of(left(n, own), strength, table)
+                    for k in range(classes):
+                        sums[d, k] += logs[row, k]
+                elif counts[row, classes] <= n:  # it is in no other class
+                    alone += 1.0
+                else:
+                    many -= 1.0
+                    for k in range(classes):
+                        sums[d, k] -= log_of(max(documents[k] - counts[row, k], 0.0), strength, table)
+                sums[d, g] = mass
+                t += 1
+                continue
+            pooled, rest = counts[row, classes], left(counts[row, classes], own)
+            summed, kept = pooled < whole - ROUNDING, kept and rest < whole - ROUNDING
+            many += (1.0 if kept else 0.0) - (1.0 if summed else 0.0)
+            for k in range(classes):
+                n, size = counts[row, k], documents[k] if k != g else here
+                if summed and size - n > -ROUNDING:
+                    sums[d, k] -= np.log(max(size - n, 0.0) + (weight - share * pooled))
+                if kept:
+                    sums[d, k] += np.log((n if k != g else left(n, own)) + share * rest)
+            t += 1
+        many -= alone
+        for k in range(classes):
+            if k != g:
+                sums[d, k] -= alone * never[k]
+        if many > 0.0:
+            for k in range(classes):
+                sums[d, k] -= many * np.log((documents[k] if k != g else here) + weight)
