@@ -8,9 +8,7 @@ scaled on the way, so that no second copy of the table is ever made.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -239,28 +237,6 @@ class Rows(Protocol):
 
     def block(self, shard: Any) -> Block:
         """One of the runs, read."""
-
-
-@functools.cache
-def _controller() -> Any:
-    """What can tell the linear algebra libraries how many threads to use; it comes with scikit-learn."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        return None
-    return ThreadpoolController()
-
-
-def alone() -> AbstractContextManager[Any]:
-    """One thread for each product of matrices: the threads here are those of the pool, over shards of rows.
-
-    So the bits do not depend on how a library divides its work, and threads do not wait for one another's.
-    """
-    import numpy.linalg  # noqa: F401  so that it is there to be told
-    import scipy.linalg  # noqa: F401
-
-    controller = _controller()
-    return nullcontext() if controller is None else controller.limit(limits=1, user_api="blas")
 
 
 def passed(rows: Rows, work: Callable[[Block], R], threads: int | None = None) -> Iterator[R]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from evenodds.models.glm.factor import one_thread_each, triangle_of
+from evenodds.models.alone import alone
+from evenodds.models.glm.factor import triangle_of
 from evenodds.models.glm.relation import Term, relation
 
 Floats = NDArray[np.float64]
@@ -71,7 +72,7 @@ def collinear(factor: Floats, names: Sequence[str], intercept: int | None = None
     `total` = `a` + `b`
     """
     factor = np.asarray(factor, np.float64)
-    with one_thread_each():
+    with alone():
         return _collinear(factor, tuple(names), intercept, tolerance(factor.shape[1]))
 
 
@@ -87,7 +88,7 @@ def collinear_gram(gram: Floats, names: Sequence[str], intercept: int | None = N
     """
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     safe = np.where(length > 0, length, 1.0)
-    with one_thread_each():
+    with alone():
         values, vectors = np.linalg.eigh(gram / safe / safe[:, None])
         factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * length
         return _collinear(factor, tuple(names), intercept, tolerance(len(gram)) ** 0.5)

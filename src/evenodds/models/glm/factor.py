@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from evenodds.data.memory import in_order
 from evenodds.errors import DataError
+from evenodds.models.alone import alone
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +70,7 @@ class Factor:
         if rows <= size:
             whole = triangle(0)
         else:
-            with one_thread_each():
+            with alone():
                 whole = triangle_of(np.concatenate(list(in_order(stacked, range(0, rows, _STACK * size)))))
         if not np.isfinite(whole).all():
             raise _not_finite(X, y, names)
@@ -83,21 +81,6 @@ class Factor:
         """The factor of the rows of both."""
         stacked = np.concatenate([self.triangle, other.triangle])
         return Factor(triangle_of(stacked), self.rows + other.rows, self.weight + other.weight)
-
-
-def one_thread_each() -> AbstractContextManager[Any]:
-    """While it lasts, the linear algebra keeps to the thread that calls it.
-
-    Shards are spread over threads here; those of the library besides would wait for each other: on small matrices and
-    busy cores ten times slower, measured.
-    """
-    return _linear_algebra().limit(limits=1, user_api="blas")
-
-
-@functools.cache
-def _linear_algebra() -> ThreadpoolController:
-    """The libraries that numpy computes with."""
-    return ThreadpoolController()
 
 
 def triangle_of(block: Floats) -> Floats:

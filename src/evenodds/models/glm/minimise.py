@@ -23,7 +23,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, alone, passed
+from evenodds.models.alone import alone
+from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, passed
 from evenodds.models.glm.losses import Loss
 
 Solver = Literal["auto", "newton", "lbfgs", "ascent"]

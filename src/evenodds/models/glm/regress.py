@@ -21,8 +21,9 @@ from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
+from evenodds.models.alone import alone
 from evenodds.models.glm import inference
-from evenodds.models.glm.blocks import Floats, alone
+from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.collinear import Collinear, collinear, collinear_gram
 from evenodds.models.glm.design import Design, rescaled

@@ -29,7 +29,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import linprog, nnls
 
 from evenodds.families.leaves import Floats
-from evenodds.models.glm.blocks import alone
+from evenodds.models.alone import alone
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]

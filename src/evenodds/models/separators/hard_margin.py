@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
-from evenodds.models.glm.blocks import alone
+from evenodds.models.alone import alone
 from evenodds.models.separators.cone import Rows
 
 ZERO = 1e-11  # of a step or a multiplier beside the weights: nothing but rounding

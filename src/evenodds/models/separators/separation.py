@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
-from evenodds.models.glm.blocks import alone
+from evenodds.models.alone import alone
 from evenodds.models.separators.cone import Cone, Rows, cone, largest, solve
 
 Verdict = Literal["overlap", "quasi", "complete"]
