@@ -197,7 +197,7 @@ def test_files_are_memory(case, ending, tmp_path, monkeypatch):
         rows.to_csv(path, index=False) if ending == "csv" else rows.to_parquet(path)
     memory = eo.GLM(family).fit(whole, y.name)
     for held in (1 << 26, 0):  # kept, and read again for every pass
-        monkeypatch.setattr("evenodds.models.glm.survey.HELD", held)
+        monkeypatch.setattr("evenodds.models.glm.rows.HELD", held)
         files = eo.GLM(family).fit(str(tmp_path / f"*.{ending}"), y.name)
         assert files.model_.names == memory.model_.names
         np.testing.assert_allclose(files.model_.coefficients, memory.model_.coefficients, rtol=1e-7, atol=1e-9)
@@ -241,7 +241,7 @@ def test_a_thinned_first_guess_changes_nothing_but_the_time(monkeypatch):
     X = rng.normal(size=(9000, 3))
     y = (rng.random(9000) < 1 / (1 + np.exp(-X @ [1, -1, 0.5]))).astype(int)
     plain = eo.GLM(eo.Bernoulli).fit(X, y).model_
-    monkeypatch.setattr("evenodds.models.glm.survey.PILOT", 500)
+    monkeypatch.setattr("evenodds.models.glm.rows.PILOT", 500)
     guessed = eo.GLM(eo.Bernoulli).fit(X, y).model_
     assert guessed.totals.steps < plain.totals.steps
     np.testing.assert_allclose(guessed.coefficients, plain.coefficients, rtol=1e-6)

@@ -83,8 +83,8 @@ def regress(
       evenodds predict claims.eo new.csv
     """
     settings = _settings(family, prior, errors, not no_intercept, missing, references)
+    from evenodds.models.glm.plan import Roles
     from evenodds.models.glm.regress import regress as fit
-    from evenodds.models.glm.survey import Roles
     from evenodds.text.words import Words
 
     told = options.columns_of(roles, Words()) or None
@@ -143,7 +143,7 @@ def predict(
     from evenodds.cli.interval_rows import answers, writer_for
     from evenodds.data.report import Report
     from evenodds.data.source import needed
-    from evenodds.models.glm.survey import reading_of
+    from evenodds.models.glm.plan import reading_of
 
     source = reading.files(paths)
     report = Report()

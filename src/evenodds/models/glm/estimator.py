@@ -21,10 +21,10 @@ from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.families.leaves import check_weights
 from evenodds.models.classifier import _target
 from evenodds.models.glm.blocks import Floats
+from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory, reading_of
 from evenodds.models.glm.regress import regress
 from evenodds.models.glm.regression import Regression, RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.glm.survey import NUMBER, Roles, SparseMemory, reading_of
 from evenodds.models.shell import Shell, drop, eager, has_frame
 from evenodds.replacing import Path
 from evenodds.schema import Schema

@@ -31,9 +31,10 @@ from evenodds.models.glm.jeffreys import jeffreys
 from evenodds.models.glm.least_squares import least_squares
 from evenodds.models.glm.losses import Squared
 from evenodds.models.glm.minimise import WIDEST, Minimum, Step, Sums, evaluate, minimise
+from evenodds.models.glm.plan import Plan, Roles
 from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
 from evenodds.models.glm.separated import Separated, separated, suspicious
-from evenodds.models.glm.survey import Found, Plan, Roles, standardised, surveyed
+from evenodds.models.glm.survey import Found, standardised, surveyed
 from evenodds.schema import Column, Schema, SchemaWarning, did_you_mean
 
 QR_WORK = 4e11  # multiplications of a QR factorisation, above which the Gram is used

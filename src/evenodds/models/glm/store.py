@@ -21,8 +21,8 @@ from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.minimise import Step
+from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
-from evenodds.models.glm.survey import Roles
 from evenodds.models.store import _columns, _expect, _flag, _list, _number, _read_schema, _text, _whole
 from evenodds.replacing import Path
 from evenodds.schema import Schema

@@ -1,0 +1,128 @@
+"""The rows of a regression, as often as the fitter wants them: held in memory, or read again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenodds.cells import Coded
+from evenodds.data.reading import Reading
+from evenodds.data.source import Source
+from evenodds.models.glm.blocks import SHARD, Block
+from evenodds.models.glm.design import Design
+from evenodds.models.glm.plan import Chunk, Plan, chunk_of
+
+if TYPE_CHECKING:
+    from evenodds.models.glm.survey import Found
+
+HELD = 1 << 26  # bytes of a design that is read from files and kept
+PILOT = 1 << 16  # rows on which a first fit is tried
+
+
+def block_of(plan: Plan, chunk: Chunk, found: Found) -> Block:
+    """The rows of a chunk in the design's columns."""
+    design, target = found.design, chunk.target
+    if plan.missing == "drop":
+        chunk = plan.whole(chunk)
+        target = chunk.target
+    codes = np.empty((chunk.rows, len(chunk.coded)), np.int32)
+    for j, x in enumerate(chunk.coded):
+        codes[:, j] = design.places[j].find(x)
+    y = found.classes.find(target) if isinstance(target, Coded) and found.classes is not None else target
+    y = np.asarray(y, np.int32 if found.loss.outputs > 1 else np.float64)
+    row = (codes, design.width, y, chunk.weights, chunk.offset, design.intercept)
+    if chunk.sparse is not None:
+        return Block(np.empty((len(y), 0)), chunk.sparse, *row)
+    return Block(chunk.dense, None, *row, design.shift, design.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """All rows in memory."""
+
+    whole: Block
+
+    @property
+    def width(self) -> int:
+        """How many columns the design has."""
+        return self.whole.width
+
+    def shards(self) -> list[slice]:
+        """Runs of a fixed length."""
+        return [slice(at, min(at + SHARD, self.whole.rows)) for at in range(0, self.whole.rows, SHARD)]
+
+    def block(self, shard: slice) -> Block:
+        """One run."""
+        return _part(self.whole, shard)
+
+    def recentred(self, design: Design) -> Held:
+        """The same rows with numbers centred and scaled otherwise."""
+        if self.whole.sparse is not None:
+            return self
+        return Held(dataclasses.replace(self.whole, shift=design.shift, scale=design.scale))
+
+    def thinned(self) -> Held | None:
+        """Rows at equal distances, enough for a first guess; none where there are few."""
+        step = self.whole.rows // PILOT
+        return None if step < 8 else Held(_part(self.whole, slice(step // 2, self.whole.rows, step)))
+
+
+def _part(whole: Block, rows: slice) -> Block:
+    return dataclasses.replace(
+        whole,
+        dense=whole.dense[rows],
+        sparse=None if whole.sparse is None else whole.sparse[rows],
+        codes=whole.codes[rows],
+        y=whole.y[rows],
+        weights=None if whole.weights is None else whole.weights[rows],
+        offset=None if whole.offset is None else whole.offset[rows],
+    )
+
+
+@dataclass(eq=False)
+class Streamed:
+    """Rows of files, read again for every pass; kept when they are few."""
+
+    source: Source
+    plan: Plan
+    found: Found
+    reading: Reading
+    kept: list[Block] | None = None
+
+    @property
+    def width(self) -> int:
+        """How many columns the design has."""
+        return self.found.design.width
+
+    @property
+    def few(self) -> bool:
+        """Whether the design is small enough to be kept."""
+        design = self.found.design
+        return self.found.survey.rows * (8 * len(design.numbers) + 4 * len(design.categories) + 24) <= HELD
+
+    def shards(self) -> Iterable[Any]:
+        """Batches, or what was kept of them."""
+        if self.kept is None and self.few:
+            batches = self.source.batches(self.reading.columns)
+            self.kept = [block for block in map(self._read, batches) if block.rows]
+        return self.source.batches(self.reading.columns) if self.kept is None else self.kept
+
+    def block(self, shard: Any) -> Block:
+        """One batch, read."""
+        return shard if isinstance(shard, Block) else self._read(shard)
+
+    def _read(self, batch: Any) -> Block:
+        return block_of(self.plan, chunk_of(self.plan, self.reading(batch), batch), self.found)
+
+    def recentred(self, design: Design) -> Streamed:
+        """The same rows with numbers centred and scaled otherwise."""
+        found = dataclasses.replace(self.found, design=design)
+        return Streamed(self.source, self.plan, found, self.reading)
+
+    def thinned(self) -> Held | None:
+        """None: to thin files would take a pass of its own, so the fit starts from the target's mean."""
+        return None
