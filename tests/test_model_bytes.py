@@ -9,7 +9,7 @@ import evenodds as eo
 from evenodds import file
 from evenodds.families import FAMILIES, PRIORS, WordCounts, ZeroAndLog
 from evenodds.labels import Fixed, Labels
-from evenodds.models import store
+from evenodds.models import header
 from evenodds.models.settings import Settings
 from evenodds.tally import Leaf
 from tables import fitted
@@ -122,8 +122,8 @@ def test_an_estimator_that_has_learnt_nothing_is_not_saved(tmp_path):
 
 
 def test_every_field_of_a_column_and_of_the_settings_can_be_read():
-    assert store.COLUMN.keys() == {field.name for field in dataclasses.fields(eo.Column)}
-    assert store.SETTINGS.keys() == {field.name for field in dataclasses.fields(Settings)}
+    assert header.COLUMN.keys() == {field.name for field in dataclasses.fields(eo.Column)}
+    assert header.SETTINGS.keys() == {field.name for field in dataclasses.fields(Settings)}
     assert {type(family.flat_prior()) for family in TABLES} == set(PRIORS.values())
 
 

@@ -23,7 +23,7 @@ from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.minimise import Step
 from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
-from evenodds.models.store import _columns, _expect, _flag, _list, _number, _read_schema, _text, _whole
+from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 
@@ -74,8 +74,8 @@ def _parts(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays |= _texts(f"category.{j}", list(term.values or ()))
     settings, more = _settings(model.settings)
     try:
-        written = {"target": schema.target, "target_kind": schema.target_kind, "columns": _columns(schema)}
-        if _read_schema(written) != schema:
+        written = {"target": schema.target, "target_kind": schema.target_kind, "columns": plain_columns(schema)}
+        if read_schema(written) != schema:
             raise ValueError("its columns would not come back the same")
     except ValueError as error:
         raise DataError(f"the model cannot be saved: {error}") from None
@@ -140,7 +140,7 @@ def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Regre
     try:
         if header["kind"] != KIND:
             raise ValueError(f"it holds a {reprlib.repr(header['kind'])}, not a regression")
-        _expect(header, "header", FIELDS)
+        expect(header, "header", FIELDS)
         return _read(arrays, header)
     except KeyError as error:
         raise file.no_model(name, f"it has no array {error}") from None
@@ -149,7 +149,7 @@ def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Regre
 
 
 def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
-    schema = _read_schema(header["schema"])
+    schema = read_schema(header["schema"])
     settings = _read_settings(header["settings"], arrays)
     roles = _read_roles(header["roles"])
     design = _read_design(arrays, header, settings.intercept, schema)
@@ -175,11 +175,11 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
     figures = _numbers(arrays, "totals", (len(NUMBERS),), finite=False)
     totals = Totals(
         **dict(zip(NUMBERS, map(float, figures))),
-        rank=_whole(header["rank"]),
-        steps=_whole(header["steps"]),
-        solver=_text(header["solver"]),
-        converged=_flag(header["converged"]),
-        dropped_rows=_whole(header["dropped_rows"]),
+        rank=a_whole(header["rank"]),
+        steps=a_whole(header["steps"]),
+        solver=a_text(header["solver"]),
+        converged=a_flag(header["converged"]),
+        dropped_rows=a_whole(header["dropped_rows"]),
     )
     if not totals.rows > 0 or not 0 <= totals.rank <= n:
         raise ValueError("its rows or its rank are no numbers of rows or coefficients")
@@ -200,9 +200,9 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
         covariance,
         totals,
         tuple(design.names[j] for j in dropped),
-        tuple(_text(one) for one in _list(header["relations"])),
+        tuple(a_text(one) for one in a_list(header["relations"])),
         infinite,
-        tuple(_text(one) for one in _list(header["notes"])),
+        tuple(a_text(one) for one in a_list(header["notes"])),
         steps,
     )
 
@@ -235,15 +235,15 @@ def _read_texts(arrays: dict[str, Any], name: str) -> list[str]:
 
 
 def _read_design(arrays: dict[str, Any], header: dict[str, Any], intercept: bool, schema: Schema) -> Design:
-    numbers = tuple(Term(_text(column)) for column in _list(header["numbers"]))
+    numbers = tuple(Term(a_text(column)) for column in a_list(header["numbers"]))
     categories = []
-    for j, written in enumerate(_list(header["categories"])):
-        _expect(written, "category", {"column", "reference"})
+    for j, written in enumerate(a_list(header["categories"])):
+        expect(written, "category", {"column", "reference"})
         values = tuple(_read_texts(arrays, f"category.{j}"))
-        reference = _text(written["reference"])
+        reference = a_text(written["reference"])
         if reference not in values or len(set(values)) < len(values):
             raise ValueError(f"the reference of its column {reprlib.repr(written['column'])} is not one of its values")
-        categories.append(Term(_text(written["column"]), values, reference))
+        categories.append(Term(a_text(written["column"]), values, reference))
     kinds = {name: how.family is Categorical for name, how in schema.features.items()}
     listed = {**{t.column: False for t in numbers}, **{t.column: True for t in categories}}
     if kinds != listed or len(numbers) + len(categories) != len(listed):
@@ -256,30 +256,30 @@ def _read_design(arrays: dict[str, Any], header: dict[str, Any], intercept: bool
 
 def _read_roles(written: Any) -> Roles:
     names = {field.name for field in dataclasses.fields(Roles)}
-    _expect(written, "roles", {"target"}, frozenset(names))
-    return Roles(**{name: _text(value) for name, value in written.items()})
+    expect(written, "roles", {"target"}, frozenset(names))
+    return Roles(**{name: a_text(value) for name, value in written.items()})
 
 
 def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
     optional = frozenset({"rate", "variance", "prior"})
-    _expect(
+    expect(
         written,
         "settings",
         {"family", "intercept", "errors", "solver", "tolerance", "most", "missing", "reference"},
         optional,
     )
-    if _text(written["family"]) not in FAMILIES:
+    if a_text(written["family"]) not in FAMILIES:
         raise ValueError(f"unknown family {reprlib.repr(written['family'])}")
     reference = written["reference"]
     if not isinstance(reference, dict):
         raise ValueError("its references are none")
     read: dict[str, Any] = {
         "family": FAMILIES[written["family"]],
-        "intercept": _flag(written["intercept"]),
-        "most": _whole(written["most"]),
-        "reference": {name: _text(value) for name, value in reference.items()},
-        **{name: _text(written[name]) for name in ("errors", "solver", "missing")},
-        **{name: _number(written[name]) for name in ("tolerance", "rate", "variance") if name in written},
+        "intercept": a_flag(written["intercept"]),
+        "most": a_whole(written["most"]),
+        "reference": {name: a_text(value) for name, value in reference.items()},
+        **{name: a_text(written[name]) for name in ("errors", "solver", "missing")},
+        **{name: a_number(written[name]) for name in ("tolerance", "rate", "variance") if name in written},
     }
     if "prior" in written:
         read["prior"] = _read_prior(written["prior"], arrays)
@@ -289,13 +289,13 @@ def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
 def _read_prior(written: Any, arrays: dict[str, Any]) -> Any:
     if isinstance(written, str):
         return written
-    _expect(written, "prior", set(), frozenset({"mean", "precision"}))
+    expect(written, "prior", set(), frozenset({"mean", "precision"}))
     parts: dict[str, Any] = {}
     for name in ("mean", "precision"):
         if name not in written:
             parts[name] = arrays[f"prior.{name}"]
         elif isinstance(written[name], dict):
-            parts[name] = {key: _number(value) for key, value in written[name].items()}
+            parts[name] = {key: a_number(value) for key, value in written[name].items()}
         else:
-            parts[name] = _number(written[name])
+            parts[name] = a_number(written[name])
     return GaussianPrior(**parts)
