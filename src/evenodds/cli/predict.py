@@ -42,24 +42,21 @@ def predict(
       evenodds predict spam.eo - --all < new.csv | head
       evenodds predict spam.eo - --lines < messages.txt
     """
+    from evenodds.cli.answers import OfClasses, OfRegression
+    from evenodds.cli.rows import writer_for
+    from evenodds.data.report import Report
+    from evenodds.data.source import needed
     from evenodds.models.naive_bayes import Model
 
     found = data.load_any(model)
-    if not isinstance(found, Model):
-        from evenodds.cli.regress import predict as regress_rows
-
-        if lines or every:
-            raise WrongUsageError("--lines and --all are for models of naive Bayes; this is a regression")
-        regress_rows(found, paths, output, only, reading, as_json)
-        return
-    from evenodds.cli.rows import writer_for
-    from evenodds.data.reading import Reading
-    from evenodds.data.report import Report
-    from evenodds.data.source import needed
-
-    learnt = data.able(found, model)
-    source = reading.files(paths, data.text_column(learnt, model) if lines else None)
-    cells = Reading(learnt.schema, target=False)
+    answers: OfClasses | OfRegression
+    if isinstance(found, Model):
+        answers = OfClasses(data.able(found, model), every)
+        source = reading.files(paths, data.text_column(found, model) if lines else None)
+    elif lines or every:
+        raise WrongUsageError("--lines and --all are for models of naive Bayes; this is a regression")
+    else:
+        answers, source = OfRegression(found), reading.files(paths)
     quiet, report = reading.quiet, Report()
     with ExitStack() as stack:
         out: BinaryIO = sys.stdout.buffer
@@ -70,17 +67,20 @@ def predict(
         stack.enter_context(data.notes(quiet))
         stack.enter_context(data.progress(source, "predicting", quiet))
         writer: Any = None
+        cells: Any = None
 
         def begin() -> Any:
+            cells, writer = answers.reading(list(source.names)), writer_for(source, answers.names, only, as_json)
             needed(list(source.names), cells.columns, source.name)
-            writer = writer_for(source, learnt, every, only, as_json)
             out.write(writer.head)
-            return writer
+            return cells, writer
 
-        for batch in source.batches(cells.columns if only else None):
-            writer = writer or begin()
+        for batch in source.batches(answers.needs if only else None):
+            if writer is None:
+                cells, writer = begin()
             read = cells(batch)
             report += read.report
-            out.write(writer.rows(batch, learnt.log_proba(read.table, reading.threads)))
-        writer = writer or begin()  # where there are no rows
+            out.write(writer.rows(batch, answers.columns(read.table, reading.threads)))
+        if writer is None:  # there are no rows
+            begin()
     data.say_report(report, quiet)

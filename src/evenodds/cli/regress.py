@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError, print_json
-
-if TYPE_CHECKING:
-    from evenodds.models.glm.regression import Regression
 
 FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Categorical", "poisson": "Poisson"}
 
@@ -131,41 +128,3 @@ def _settings(
         )
     except ValueError as error:
         raise WrongUsageError(str(error)) from None
-
-
-def predict(
-    model: Regression, paths: tuple[str, ...], output: str | None, only: bool, reading: options.Input, as_json: bool
-) -> None:
-    """Add to each row the mean of the target and its 95 % interval; of a class, of its probability."""
-    import sys
-    from contextlib import ExitStack
-
-    from evenodds.cli.interval_rows import answers, writer_for
-    from evenodds.data.report import Report
-    from evenodds.data.source import needed
-    from evenodds.models.glm.plan import reading_of
-
-    source = reading.files(paths)
-    report = Report()
-    with ExitStack() as stack:
-        out: Any = sys.stdout.buffer
-        if output is not None:
-            from evenodds.replacing import replacing
-
-            out = stack.enter_context(replacing(output))
-        stack.enter_context(data.notes(reading.quiet))
-        stack.enter_context(data.progress(source, "predicting", reading.quiet))
-        writer: Any = None
-        cells: Any = None
-        for batch in source.batches(None):
-            if writer is None:
-                cells = reading_of(model.schema, model.roles, list(source.names))
-                needed(list(source.names), cells.columns, source.name)
-                writer = writer_for(source, model, only, as_json)
-                out.write(writer.head)
-            read = cells(batch)
-            report += read.report
-            out.write(writer.rows(batch, answers(model, read.table, reading.threads)))
-        if writer is None:
-            out.write(writer_for(source, model, only, as_json).head)
-    data.say_report(report, reading.quiet)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from evenodds.cells import Coded
@@ -16,35 +15,24 @@ from evenodds.labels import canonical
 from evenodds.texts import Texts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from evenodds.cli.answers import Columns
     from evenodds.data.files import Files
     from evenodds.data.source import Batch
-    from evenodds.models.naive_bayes import Model
 
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes rows with the model's answers behind them."""
+    """Writes rows with a model's answers behind them."""
 
     names: list[str]  # of the columns that are passed on
     added: list[str]
     header: bool
-    labels: list[str]
-    every: bool  # class's probability, or only that of the most probable
     separator: str = ","
 
     @property
     def head(self) -> bytes:
         """The first line."""
         return self._bytes(self.separator.join(self._cells([*self.names, *self.added])) + "\n") if self.header else b""
-
-    def _answers(self, log_p: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[list[float]]]:
-        """The most probable class of each row, and the probabilities that are written."""
-        best = log_p.argmax(axis=1)
-        p = np.exp(log_p)
-        top = p[np.arange(len(p)), best]
-        return best, [top.tolist(), *(p.T.tolist() if self.every else [])]
 
     def _bytes(self, text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
@@ -67,58 +55,50 @@ class Writer:
 class Echo(Writer):
     """CSV rows passed on byte by byte, with cells added."""
 
-    def rows(self, batch: Any, log_p: NDArray[np.float64]) -> bytes:
+    def rows(self, batch: Any, answers: Columns) -> bytes:
         """Some rows."""
-        best, probabilities = self._answers(log_p)
-        separator = self.separator.encode()
-        labels = [separator + self._bytes(label) + separator for label in self._cells(self.labels)]
-        shown = [separator.join(b"%.6g" % p for p in row) for row in zip(*probabilities)]
-        return batch.append([labels[c] + text for c, text in zip(best.tolist(), shown)])
+        mark, cells = self.separator, [self._cells(_shown(column)) for column in answers]
+        return bytes(batch.append([self._bytes("".join(mark + cell for cell in row)) for row in zip(*cells)]))
 
 
 class Table(Writer):
     """Rows of any file as CSV."""
 
-    def rows(self, batch: Batch, log_p: NDArray[np.float64]) -> bytes:
+    def rows(self, batch: Batch, answers: Columns) -> bytes:
         """Some rows."""
-        best, probabilities = self._answers(log_p)
-        columns = [_texts(batch.column(name)) for name in self.names]
-        answers = [[self.labels[c] for c in best.tolist()], *([f"{p:.6g}" for p in row] for row in probabilities)]
-        lines = map(self.separator.join, zip(*map(self._cells, [*columns, *answers])))
+        columns = [*(_texts(batch.column(name)) for name in self.names), *map(_shown, answers)]
+        lines = map(self.separator.join, zip(*map(self._cells, columns)))
         return self._bytes("".join(f"{line}\n" for line in lines))
 
 
 class Json(Writer):
     """Rows of any file as JSON objects, one to a line."""
 
-    def rows(self, batch: Batch, log_p: NDArray[np.float64]) -> bytes:
+    def rows(self, batch: Batch, answers: Columns) -> bytes:
         """Some rows."""
-        best, probabilities = self._answers(log_p)
         columns = [_values(batch.column(name)) for name in self.names]
-        answers = [
-            [self.labels[c] for c in best.tolist()],
-            *([float(f"{p:.6g}") for p in row] for row in probabilities),
-        ]
+        rounded = [[float(f"{x:.6g}") if isinstance(x, float) else x for x in column] for column in answers]
         names = [*self.names, *self.added]
-        lines = [_json(dict(zip(names, row))) for row in zip(*columns, *answers)]
+        lines = [_json(dict(zip(names, row))) for row in zip(*columns, *rounded)]
         return self._bytes("".join(f"{line}\n" for line in lines))
 
 
-def writer_for(source: Files, model: Model, every: bool, only: bool, as_json: bool) -> Echo | Table | Json:
+def writer_for(source: Files, added: list[str], only: bool, as_json: bool) -> Echo | Table | Json:
     """The writer for the rows of a source: CSV as it is, where it is one file; otherwise from its cells."""
-    target, names = model.schema.target, list(source.names)
-    labels = [canonical(label) for label in model.classes.tolist()]
-    added = [f"{target}_predicted", f"{target}_probability"]
-    added += [f"p({target}={label})" for label in labels] if every else []
-    added = [_free(name, names) for name in added]
-    kept = [] if only else names
+    names = list(source.names)
+    kept, added = [] if only else names, [_free(name, names) for name in added]
     if as_json:
-        return Json(kept, added, False, labels, every)
+        return Json(kept, added, False)
     dialect = next(iter(source.dialects.values()), None)
     if dialect is None:
-        return Table(kept, added, True, labels, every)
+        return Table(kept, added, True)
     as_it_is = len(source.paths) == 1 and not only
-    return (Echo if as_it_is else Table)(kept, added, dialect.header, labels, every, dialect.separator)
+    return (Echo if as_it_is else Table)(kept, added, dialect.header, dialect.separator)
+
+
+def _shown(column: list[Any]) -> list[str | None]:
+    """Answers as CSV has them: numbers to six digits."""
+    return [f"{x:.6g}" if isinstance(x, float) else x for x in column]
 
 
 def _free(name: str, taken: list[str]) -> str:

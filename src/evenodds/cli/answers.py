@@ -1,0 +1,97 @@
+"""What a model says of rows, as columns to be added to them: texts or numbers, None where a row has no answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenodds.labels import canonical
+
+if TYPE_CHECKING:
+    from evenodds.data.memory import Table
+    from evenodds.data.reading import Reading
+    from evenodds.models.glm.regression import Regression
+    from evenodds.models.naive_bayes import Model
+
+Columns = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class OfClasses:
+    """Naive Bayes: the most probable class and its probability; with `every`, those of all classes."""
+
+    model: Model
+    every: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns that are added."""
+        target = self.model.schema.target
+        each = [f"p({target}={label})" for label in self._labels] if self.every else []
+        return [f"{target}_predicted", f"{target}_probability", *each]
+
+    @property
+    def needs(self) -> list[str] | None:
+        """The columns that are read, where that is known beforehand."""
+        return self.reading([]).columns
+
+    @property
+    def _labels(self) -> list[str]:
+        return [canonical(label) for label in self.model.classes.tolist()]
+
+    def reading(self, names: list[str]) -> Reading:
+        """How batches are read that have these columns."""
+        from evenodds.data.reading import Reading
+
+        return Reading(self.model.schema, target=False)
+
+    def columns(self, table: Table, threads: int | None) -> Columns:
+        """The answers for some rows."""
+        p = np.exp(log_p := self.model.log_proba(table, threads))
+        best, labels = log_p.argmax(axis=1), self._labels
+        top = p[np.arange(len(p)), best]
+        return [[labels[c] for c in best.tolist()], top.tolist(), *(p.T.tolist() if self.every else [])]
+
+
+@dataclass(frozen=True)
+class OfRegression:
+    """A regression: the mean with its interval; of classes, the most probable one with its probability and interval."""
+
+    model: Regression
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns that are added."""
+        said = ["predicted", "probability"] if self.model.classes else ["mean"]
+        return [f"{self.model.schema.target}_{what}" for what in (*said, "low", "high")]
+
+    @property
+    def needs(self) -> list[str] | None:
+        """None: offset and exposure are read where they are there."""
+        return None
+
+    def reading(self, names: list[str]) -> Reading:
+        """How batches are read that have these columns."""
+        from evenodds.models.glm.plan import reading_of
+
+        return reading_of(self.model.schema, self.model.roles, names)
+
+    def columns(self, table: Table, threads: int | None) -> Columns:
+        """The answers for some rows."""
+        model = self.model
+        mean = model.mean(table, threads=threads)
+        low, high = model.interval(table, threads=threads) if model.covariance is not None else (mean * np.nan,) * 2
+        if mean.ndim == 1:
+            return [_known(column) for column in (mean, low, high)]
+        best = np.nan_to_num(mean).argmax(axis=1)
+        each = np.arange(len(best))
+        gone = np.isnan(mean.sum(axis=1)).tolist()
+        labels = [None if lost else canonical(model.classes[c]) for c, lost in zip(best.tolist(), gone)]
+        return [labels, *(_known(column[each, best]) for column in (mean, low, high))]
+
+
+def _known(column: Any) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in column.tolist()]
