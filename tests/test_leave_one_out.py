@@ -270,3 +270,10 @@ def test_pruned_counts_cannot_be_left_out_of():
     tally = type(model.tally)(model.tally.layout, model.tally.counts, model.tally.sums, {name: counts.prune(2)})
     with pytest.raises(eo.DataError, match="pruned"):
         Model(model.schema, tally, model.settings).leave_one_out(pa.table({"text": ["bb"]}), ["z"])
+
+
+def test_a_weighted_value_leaves_no_spread_behind():
+    """The logs of 1 and 2 in a class of weight 0.3: without the 2 the spread is none, not what rounding left of it."""
+    table, y = pa.table({"x": [0.0, 0.0, 0.0, 0.0, 1.0, 2.0]}), list("aaaabb")
+    nb = eo.NaiveBayes(columns={"x": eo.LogGaussian}, class_weight={"a": 2.0, "b": 0.3}, smoothing=0.3).fit(table, y)
+    assert_close(nb.model_.leave_one_out(table, y), without_each(nb.model_, table, y))

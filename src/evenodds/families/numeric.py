@@ -231,7 +231,8 @@ def left_out(n: Floats, sums: Floats, x: Floats, weights: Floats) -> tuple[Float
     count = dd.subtract(n, each)
     left = less(dd.value(n) + np.zeros(len(x)), weights)
     _, mean, squares = centred(count, rest)
-    return left, np.where(left > 0, mean, 0.0), np.where(left > 0, squares, 0.0)
+    some = (left > 0) & (squares > ROUNDING * dd.value(sums)[1])  # less is what the subtraction left over
+    return left, np.where(left > 0, mean, 0.0), np.where(some, squares, 0.0)
 
 
 def centred(n: Floats, sums: Floats) -> tuple[Floats, Floats, Floats]:

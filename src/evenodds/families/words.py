@@ -28,7 +28,8 @@ from evenodds.schema import Column
 from evenodds.tally import Tally
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
-from evenodds.text.listed import Listed, listed
+from evenodds.text.lengths import token_counts
+from evenodds.text.listed import Listed, listed, shrunk
 from evenodds.text.neighbours import Nearest
 from evenodds.text.score import Scores, Weights
 from evenodds.text.words import Words
@@ -84,6 +85,7 @@ class WordCounts(Family):
     words: Words = field(metadata={"batched": False})
     unseen: Floats | None = None  # the weight of a token that no class has seen, where it has one
     nearest: Nearest | None = None  # which known word an unknown one is read as
+    shrink: float = field(default=0.0, metadata={"batched": False})  # a text says length^-shrink times as much
     name = "words"
     cells = "texts"
 
@@ -248,11 +250,20 @@ class WordCounts(Family):
         self._add(scores, True, total)
 
     def _add(self, scores: Scores, known: Any, total: Floats) -> None:
-        total += scores.sums.T
+        part = np.zeros_like(total) if self.shrink else total
+        part += scores.sums.T
         if self.unseen is not None:
-            total += self.unseen[:, None] * (scores.tokens - scores.known)
+            part += self.unseen[:, None] * (scores.tokens - scores.known)
         if self.has_constant:
-            total += np.where(known, self.constant[:, None], 0.0)
+            part += np.where(known, self.constant[:, None], 0.0)
+        if self.shrink:
+            part *= [shrunk(n, self.shrink) for n in scores.tokens.tolist()]
+            total += part
+
+    @staticmethod
+    def lengths(texts: Texts, words: Words) -> Floats:
+        """How many tokens each text has: what `shrink` is a power of."""
+        return token_counts(texts, words.tokens, distinct=words.distinct, buckets=words.buckets)
 
     @functools.cached_property
     def has_constant(self) -> bool:

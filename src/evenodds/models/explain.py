@@ -11,20 +11,21 @@ from evenodds.data.memory import Table
 from evenodds.errors import DataError
 from evenodds.families import WordCounts
 from evenodds.labels import canonical
-from evenodds.models.explanation import Explanation, Passage, Term, difference, token_evidence, word_terms
+from evenodds.models.explanation import Explanation, Passage, Term, believed, difference, token_evidence, word_terms
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import normalise
+from evenodds.text.listed import shrunk
 from evenodds.text.places import places
 from evenodds.texts import Texts
 
 
 def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> list[Explanation]:
     """An Explanation for each row: of the most probable class, or of `of`; against the runner-up, or `against`."""
-    evidence = {name: model.evidence(name, rows) for name in model.distributions}
-    joint = np.repeat(model.log_prior[None], rows.rows, axis=0)
+    evidence = {name: model.scorer.evidence(name, rows) for name in model.distributions}
+    joint = np.repeat(model.log_start[None], rows.rows, axis=0)
     for log_p in evidence.values():
         joint = joint + log_p
-    log_proba = normalise(joint.T.copy(), model.log_prior).T
+    log_proba = normalise(joint.T.copy(), model.log_start).T
     if len(model.classes) < 2:
         raise DataError("the model has one class only: there is nothing to explain")
     values = {name: _values(rows, name, model) for name in model.schema.features}
@@ -48,7 +49,7 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
             Explanation(
                 model.classes[a].item() if hasattr(model.classes[a], "item") else model.classes[a],
                 model.classes[b].item() if hasattr(model.classes[b], "item") else model.classes[b],
-                difference(model.log_prior[a], model.log_prior[b]),
+                difference(model.log_start[a], model.log_start[b]),
                 tuple(terms),
                 difference(joint[i, a], joint[i, b]),
                 float(np.exp(log_proba[i, a])),
@@ -64,7 +65,9 @@ def _words(model: Model, name: str, document: str | None, a: int, b: int) -> lis
         return [Term(name, None, 0.0, "missing: no evidence")]
     if found is None:
         return [Term(name, "its words", 0.0, "say nothing: none was ever seen")]
-    return word_terms(name, found.tokens(document), found.constant, found.words.events == "bernoulli", a, b)
+    tokens = found.tokens(document)
+    terms = word_terms(name, tokens, found.constant, found.words.events == "bernoulli", a, b)
+    return believed(terms, model.exponent(name), found.shrink, sum(times for _, times, _ in tokens))
 
 
 def _passage(model: Model, name: str, document: str | None, a: int, b: int) -> list[Passage]:
@@ -76,13 +79,15 @@ def _passage(model: Model, name: str, document: str | None, a: int, b: int) -> l
     if not where and found.words.tokens.function is not None:
         return []
     said: dict[tuple[int, int], float] = {}
-    for one in found.listed(document):
+    listed = found.listed(document)
+    belief = model.exponent(name) * shrunk(sum(one.times for one in listed), found.shrink)
+    for one in listed:
         spans = [span for token in one.tokens for span in where[token]]
         weights = found.of(one.key)
         if weights is not None:
             odds = one.times * token_evidence(float(weights[a]), float(weights[b]), found.words.events == "bernoulli")
             for span in spans:
-                said[span] = said.get(span, 0.0) + odds / len(spans)
+                said[span] = said.get(span, 0.0) + belief * odds / len(spans)
     pieces: list[tuple[str, float | None]] = []
     end = 0
     for (start, stop), odds in sorted(said.items()):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evenodds.show import cell
+from evenodds.text.listed import shrunk
 
 WIDTH = 24  # of the longest bar
 LINES = 24  # terms that are shown one by one
@@ -127,6 +128,12 @@ def word_terms(
         shown = ", ".join(strange[:5]) + (", …" if len(strange) > 5 else "")
         terms.append(Term(column, shown, 0.0, "never seen: no evidence"))
     return terms or [Term(column, "no words", 0.0)]
+
+
+def believed(terms: list[Term], exponent: float, shrink: float, tokens: int) -> list[Term]:
+    """What words say, as far as a temper believes a text of so many tokens."""
+    belief = exponent * shrunk(tokens, shrink)
+    return terms if belief == 1 else [replace(term, log_odds=belief * term.log_odds) for term in terms]
 
 
 def token_evidence(a: float, b: float, bernoulli: bool) -> float:

@@ -147,7 +147,7 @@ def coefficients(model: Model) -> Linear:
 
     Bernoulli, one-hot categories, Poisson and pooled-variance Gaussians are, under a plug-in estimate.
     """
-    constants = model.log_prior.copy()
+    constants = model.log_start.copy()
     weights: list[Floats] = []
     names: list[str] = []
     with np.errstate(divide="ignore"):
@@ -155,27 +155,28 @@ def coefficients(model: Model) -> Linear:
             dist: Any = model.distributions.get(name)
             if dist is None:
                 continue
+            a = model.exponent(name)
             if isinstance(dist, Bernoulli):
-                weights.append(np.log(dist.p) - np.log1p(-dist.p))
-                constants = constants + np.log1p(-dist.p)
+                weights.append(a * (np.log(dist.p) - np.log1p(-dist.p)))
+                constants = constants + a * np.log1p(-dist.p)
                 names.append(name)
             elif isinstance(dist, Categorical):
                 for text, shares in sorted(zip(dist.labels.texts(), dist.shares.tolist())):
-                    weights.append(np.log(shares))
+                    weights.append(a * np.log(shares))
                     names.append(f"{name}={text}")
             elif isinstance(dist, Poisson):
-                weights.append(np.log(dist.rate))
-                constants = constants - dist.rate
+                weights.append(a * np.log(dist.rate))
+                constants = constants - a * dist.rate
                 names.append(name)
             elif isinstance(dist, Gaussian) and np.all(dist.variance == dist.variance[0]):
-                weights.append(dist.mean / dist.variance)
-                constants = constants - dist.mean**2 / (2 * dist.variance)
+                weights.append(a * dist.mean / dist.variance)
+                constants = constants - a * dist.mean**2 / (2 * dist.variance)
                 names.append(name)
-            elif isinstance(dist, WordCounts):
+            elif isinstance(dist, WordCounts) and not dist.shrink:
                 counts = WordCounts.counts(model.column_tally(name))
-                weights += list(dist.weights.weights)
+                weights += list(a * dist.weights.weights)
                 names += [f"{name}={counts.text(int(key))}" for key in dist.weights.keys]
-                constants = constants + dist.constant
+                constants = constants + a * dist.constant
             else:
                 raise AttributeError(_not_linear(name, column.family.__name__, type(dist).__name__))  # type: ignore[union-attr]
     matrix = np.array(weights).reshape(len(names), len(model.classes)).T
@@ -188,6 +189,7 @@ def _not_linear(name: str, family: str, estimate: str) -> str:
     cure = {
         "Gaussian": "Column(Gaussian, variance='pooled') and estimate='mean' are linear",
         "Poisson": "estimate='mean' is linear",
+        "WordCounts": "its temper depends on the length of a text, which no weights of words do",
     }.get(family, "Bernoulli, Categorical, Poisson and pooled-variance Gaussian columns are linear")
     return f"the model is not linear: column {name!r} is {family} (estimated as {estimate}); {cure}"
 

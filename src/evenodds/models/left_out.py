@@ -9,8 +9,9 @@ probability is 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,34 +20,140 @@ from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells, target_codes
 from evenodds.errors import DataError
-from evenodds.families import Dirichlet
+from evenodds.families import Dirichlet, WordCounts
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.left_out import How, Left, less
+from evenodds.families.words import PLAIN
+from evenodds.labels import canonical
+from evenodds.models.class_prior import class_prior, pseudo_rows
 from evenodds.models.naive_bayes import Model
+from evenodds.models.scorer import block_size
 from evenodds.models.settings import normalise
+from evenodds.models.temper import Said, fit
+from evenodds.text.listed import shrunk
 from evenodds.texts import Texts
 
 Evidence = Callable[[Any, Left], Floats]
+R = TypeVar("R")
+
+
+class Learnt(NamedTuple):
+    """Rows that were learnt, with their classes and weights."""
+
+    rows: Table
+    target: Coded
+    weights: Floats | None = None
 
 
 def leave_one_out(model: Model, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Floats:
     """log p(c | x) of each row and class by the model without that row, (rows, classes)."""
     rows = as_table(x)
-    target, weighed = target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows)
-    if not len(model.classes):
-        raise DataError("the model has seen no rows yet")
-    left = _left(model, target, weighed)
-    columns = {name: _evidence(model, name) for name in model.distributions}
-    out = np.empty((rows.rows, len(model.classes)))
-    size = model.block_size(rows, threads)
+    learnt = Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
+    prior, offsets = 1.0, np.zeros(len(model.classes))
+    if model.temper is not None:
+        prior = model.temper.prior
+        offsets = model.log_start - prior * model.log_prior
 
-    def work(start: int) -> None:
-        stop = min(start + size, rows.rows)
-        out[start:stop] = _score(model, columns, rows.slice(start, stop), left.some(slice(start, stop)), start)
+    def proba(rows: Table, first: Floats, says: dict[str, Floats]) -> Floats:
+        total = prior * first + offsets
+        for name, evidence in says.items():
+            believed: Any = model.exponent(name)
+            if model.temper is not None and model.temper.shrink.get(name):
+                believed = believed * _shrunk(model, name, rows)[:, None]
+            total += believed * evidence
+        nothing = np.isneginf(first).all(axis=1)  # the model's only row: without it there is no class
+        total[nothing] = 0.0
+        found = normalise(total.T, first.T).T
+        found[nothing] = -np.inf
+        return found
 
-    for _ in in_order(work, range(0, rows.rows, size), threads):
-        pass
-    return out
+    parts = LeftOut(model).blocks(learnt, proba, threads)
+    return np.concatenate([np.empty((0, len(model.classes))), *parts])
+
+
+def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None, by_column: bool = False) -> Model:
+    """The model, believing as much of its evidence as serves rows it has learnt, each one left out."""
+    model = model.untempered
+    left, words = LeftOut(model), [name for name in model.distributions if _is_text(model, name)]
+    others = [name for name in model.distributions if name not in words]
+    groups = [(name,) for name in words] + ([(name,) for name in others] if by_column else [tuple(others)])
+    groups = [group for group in groups if group]
+    found: list[tuple[Floats, ...]] = []
+
+    def summed(rows: Table, first: Floats, says: dict[str, Floats]) -> tuple[Floats, ...]:
+        sums = [sum((says[name] for name in group), np.zeros(first.shape)) for group in groups]
+        return (first, *sums, *(_lengths(model, name, rows) for name in words))
+
+    y, weights = [], []
+    for part in learnt:
+        found += left.blocks(part, summed, threads)
+        places = model.places(part.target.labels)[part.target.places]
+        y.append(np.maximum(places, 0))
+        weights.append((np.ones(len(places)) if part.weights is None else part.weights) * (places >= 0))
+    first, *more = (np.concatenate(parts) for parts in zip(*found))
+    said = [
+        Said(group, evidence, more[len(groups) + k] if k < len(words) else None)
+        for k, (group, evidence) in enumerate(zip(groups, more))
+    ]
+    labels = [canonical(label) for label in model.classes.tolist()]
+    temper = fit(first, said, np.concatenate(y), np.concatenate(weights), labels)
+    return dataclasses.replace(model, temper=temper)
+
+
+class LeftOut:
+    """What a model's columns say of rows it has learnt, each one left out; made ready once for many rows."""
+
+    def __init__(self, model: Model) -> None:
+        if not len(model.classes):
+            raise DataError("the model has seen no rows yet")
+        self.model = model
+        self._columns = {name: _evidence(model, name) for name in model.distributions}
+
+    def blocks(
+        self, learnt: Learnt, finish: Callable[[Table, Floats, dict[str, Floats]], R], threads: int | None = None
+    ) -> Iterator[R]:
+        """finish(rows, log p(c), what each column says), block by block; both are (rows, classes)."""
+        rows, left = learnt.rows, _left(self.model, learnt.target, learnt.weights)
+        size = block_size(self.model, rows, threads)
+
+        def work(start: int) -> R:
+            stop = min(start + size, rows.rows)
+            some, out = rows.slice(start, stop), left.some(slice(start, stop))
+            says = {name: self._says(name, some, out, start) for name in self._columns}
+            return finish(some, _log_prior(self.model, out), says)
+
+        return in_order(work, range(0, rows.rows, size), threads)
+
+    def _says(self, name: str, rows: Table, left: Left, start: int) -> Floats:
+        """What one column says of each row; nothing where its cell is missing, or impossible in every class."""
+        column = self.model.schema.features[name]
+        x = cells(rows, name, column)
+        if isinstance(x, np.ndarray):
+            assert column.family is not None
+            column.family.check(x, name, start)
+        total, some = np.zeros((rows.rows, left.n_groups)), np.flatnonzero(_known(x))
+        if len(some):
+            known, left = x.take(some) if isinstance(x, Texts) else x[some], left.some(some)
+            says = _refused(f"column {name!r}", self._columns[name], known, left)
+            says[left.lost] = -np.inf
+            says[np.isneginf(says.max(axis=1))] = 0.0
+            total[some] = says
+        return total
+
+
+def _is_text(model: Model, name: str) -> bool:
+    return model.schema.features[name].family is WordCounts
+
+
+def _lengths(model: Model, name: str, rows: Table) -> Floats:
+    """How many tokens each text has."""
+    column = model.schema.features[name]
+    return WordCounts.lengths(cells(rows, name, column), column.words or PLAIN)
+
+
+def _shrunk(model: Model, name: str, rows: Table) -> Floats:
+    assert model.temper is not None
+    return np.array([shrunk(int(n), model.temper.shrink[name]) for n in _lengths(model, name, rows)])
 
 
 def _left(model: Model, target: Coded, weights: Floats | None) -> Left:
@@ -80,33 +187,6 @@ def _evidence(model: Model, name: str) -> Evidence:
     return _refused(f"column {name!r}", column.family.left_out, model.column_tally(name), how)
 
 
-def _score(model: Model, columns: dict[str, Evidence], rows: Table, left: Left, start: int) -> Floats:
-    """log p(c | x) of one block's rows."""
-    first = _log_prior(model, left)
-    total = first.copy()
-    for name, evidence in columns.items():
-        column = model.schema.features[name]
-        x = cells(rows, name, column)
-        known = _known(x)
-        if isinstance(x, np.ndarray):
-            assert column.family is not None
-            column.family.check(x, name, start)
-        some = np.flatnonzero(known)
-        if not len(some):
-            continue
-        says = _refused(
-            f"column {name!r}", evidence, x.take(some) if isinstance(x, Texts) else x[some], left.some(some)
-        )
-        says[left.some(some).lost] = -np.inf
-        says[np.isneginf(says.max(axis=1))] = 0.0  # impossible in every class: no evidence
-        total[some] += says
-    nothing = np.isneginf(first).all(axis=1)  # the model's only row: without it there is no class
-    total[nothing] = 0.0
-    found = normalise(total.T, first.T).T
-    found[nothing] = -np.inf
-    return found
-
-
 def _known(x: Any) -> Any:
     """Which cells are not missing."""
     if isinstance(x, Coded):
@@ -119,12 +199,13 @@ def _log_prior(model: Model, left: Left) -> Floats:
 
     It need not add up to 1: what all classes share does not matter here.
     """
-    prior = model.class_prior
+    prior = class_prior(model)
     estimated = isinstance(prior, Dirichlet) or (isinstance(prior, str) and prior == "estimated")
     shares = np.broadcast_to(np.exp(model.log_prior), (len(left.groups), left.n_groups)).copy()
     if estimated:
         counts = model.class_masses
-        added = model.smoothed(prior, counts) - counts if isinstance(prior, Dirichlet) else np.zeros(len(counts))
+        smoothed = isinstance(prior, Dirichlet)
+        added = pseudo_rows(prior, model.classes, counts) if smoothed else np.zeros(len(counts))
         shares = left.without(counts) + added
     shares[left.lost] = 0.0
     with np.errstate(divide="ignore"):

@@ -10,29 +10,27 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenodds.cells import Coded, as_column, target_kind
-from evenodds.data.memory import Table, in_order, threads_for
+from evenodds.cells import as_column, target_kind
 from evenodds.data.memory import table as as_table
-from evenodds.data.sum import CLASSES, cells, sum_table, target_codes
+from evenodds.data.sum import CLASSES, sum_table, target_codes
 from evenodds.errors import DataError
-from evenodds.families import Categorical, Dirichlet, Distribution, Family, Gaussian, LogGaussian, WordCounts
-from evenodds.families.base import look_up
+from evenodds.families import Distribution, Family, Gaussian, LogGaussian, WordCounts
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
-from evenodds.labels import Fixed, Grid, Labels, canonical
-from evenodds.models.settings import Settings, normalise
+from evenodds.labels import Grid, Labels, canonical
+from evenodds.models.class_prior import log_prior
+from evenodds.models.never_learnt import never_learnt
+from evenodds.models.scorer import Scorer
+from evenodds.models.settings import Settings
+from evenodds.models.temper import Temper
 from evenodds.replacing import Path
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
-from evenodds.text.counts import Counts
-from evenodds.texts import Texts
 
 BLOCK = 1 << 15  # rows scored at once: what the cache holds
 MESSAGES = 1 << 8  # texts scored at once, at least
@@ -45,6 +43,7 @@ class Model:
     schema: Schema
     tally: Tally
     settings: Settings = dataclasses.field(default_factory=Settings)
+    temper: Temper | None = None  # how much of what its columns say is believed; None: all of it
 
     # -- a model is a sum --------------------------------------------------------------------------------------------
 
@@ -52,7 +51,9 @@ class Model:
         if not isinstance(other, Model):
             return NotImplemented
         self.schema.check(other.schema)
-        return self._with(self.tally + other.tally)
+        both = self.temper is not None and other.temper is not None
+        temper = self.temper + other.temper if both else self.temper or other.temper  # type: ignore[operator]
+        return Model(self.schema, self.tally + other.tally, self.settings, temper)
 
     def __radd__(self, other: object) -> Model:  # sum() starts from 0
         return self if other == 0 else NotImplemented
@@ -66,9 +67,9 @@ class Model:
         rest = whole = self.tally - other.tally
         if len(rest.groups) < len(self.tally.groups):  # with a class, what it has less than nothing of is gone too
             whole = self.tally + -other.tally
-        counts = whole.counts if whole.counts.ndim == 1 else whole.counts[0]
-        if np.any(counts < 0) or any(_less(one) is not None for one in whole.lists.values()):
-            raise DataError(f"cannot forget what was never learnt: {_negative(whole)}")
+        wrong = never_learnt(whole)
+        if wrong is not None:
+            raise DataError(f"cannot forget what was never learnt: {wrong}")
         return self._with(rest)
 
     def fade(self, factor: float) -> Model:
@@ -99,6 +100,7 @@ class Model:
             isinstance(other, Model)
             and self.schema == other.schema
             and self.settings == other.settings
+            and self.temper == other.temper
             and self.tally == other.tally
         )
 
@@ -108,7 +110,7 @@ class Model:
         return f"Model({self.rows:,} rows, {len(self.classes)} classes of {self.schema.target!r})\n{self.schema!r}"
 
     def _with(self, tally: Tally) -> Model:
-        return Model(self.schema, tally, self.settings)
+        return Model(self.schema, tally, self.settings, self.temper)
 
     def learn(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Model:
         """The model that has seen these rows too."""
@@ -156,7 +158,25 @@ class Model:
 
     def set(self, **settings: Any) -> Model:
         """The same tally under other settings; no pass over the data."""
-        return Model(self.schema, self.tally, dataclasses.replace(self.settings, **settings))
+        return Model(self.schema, self.tally, dataclasses.replace(self.settings, **settings), self.temper)
+
+    def tempered(
+        self, x: Any, y: Any, weights: Any = None, threads: int | None = None, *, by_column: bool = False
+    ) -> Model:
+        """The same model, believing as much of its evidence as serves rows that it has learnt, each one left out.
+
+        One exponent for all columns but texts, and one with a power of its length for each text; or one by column.
+        """
+        from evenodds.models.left_out import Learnt, tempered
+
+        rows = as_table(x)
+        learnt = Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
+        return tempered(self, [learnt], threads, by_column)
+
+    @functools.cached_property
+    def untempered(self) -> Model:
+        """The same model, believing all."""
+        return self if self.temper is None else Model(self.schema, self.tally, self.settings)
 
     # -- what it has learnt ------------------------------------------------------------------------------------------
 
@@ -222,64 +242,25 @@ class Model:
     @functools.cached_property
     def log_prior(self) -> Floats:
         """log p(c) of each class."""
-        if not len(self.classes):
-            raise DataError("the model has seen no rows yet")
-        counts = self.class_masses
-        prior = self.class_prior
-        if isinstance(prior, str) and prior == "estimated":
-            shares = counts / counts.sum()
-        elif isinstance(prior, str) and prior == "uniform":
-            shares = np.full(len(counts), 1 / len(counts))
-        elif isinstance(prior, Dirichlet):
-            shares = self.smoothed(prior, counts)
-            shares = shares / shares.sum()
-        else:
-            shares = self._given_prior(prior)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(shares))
+        return log_prior(self)
 
-    @property
-    def class_prior(self) -> Any:
-        """The setting; "auto" becomes "uniform" where a column of text is told by the words of the other classes.
+    @functools.cached_property
+    def log_start(self) -> Floats:
+        """What is said of the classes before any column: log p(c), or what a temper makes of it."""
+        if self.temper is None:
+            return self.log_prior
+        offsets = [self.temper.offsets.get(canonical(label), 0.0) for label in self.classes.tolist()]
+        return np.asarray(self.temper.prior * self.log_prior + offsets)
 
-        What those say is no likelihood, and outweighs or is outweighed by a prior at random.
-        """
-        if not isinstance(self.settings.class_prior, str) or self.settings.class_prior != "auto":
-            return self.settings.class_prior
-        words = (column.words for column in self.schema.features.values())
-        complement = any(one is not None and one.events == "complement" for one in words)
-        return "uniform" if complement else "estimated"
+    def exponent(self, name: str) -> float:
+        """How much of what a column says is believed."""
+        return 1.0 if self.temper is None else self.temper.exponents.get(name, 1.0)
 
     @functools.cached_property
     def class_masses(self) -> Floats:
         """What the rows of each class weigh, with the classes' factors."""
         weighed: Floats = self._weighted[CLASSES][0].astype(float)
         return weighed
-
-    def smoothed(self, prior: Dirichlet, counts: Floats) -> Floats:
-        """The rows of each class with the prior's pseudo-rows."""
-        labels, place = Labels.coded([canonical(label) for label in self.classes])
-        ordered = np.zeros((2, len(labels), 1))
-        ordered[0, place, 0] = counts
-        posterior = prior + Tally.of(Fixed(1), {("class", "labels"): Leaf(labels, ordered)})
-        assert posterior.labels is not None
-        known: Floats = np.asarray(posterior.concentration)[posterior.labels.find(labels.keys)][place]
-        return known
-
-    def _given_prior(self, prior: Any) -> Floats:
-        if isinstance(prior, Mapping):
-            given = {canonical(label): float(p) for label, p in prior.items()}
-            missing = [label for label in self.classes.tolist() if canonical(label) not in given]
-            if missing:
-                raise ValueError(f"class_prior has no probability for class {missing[0]!r}")
-            shares = np.array([given[canonical(label)] for label in self.classes])
-        else:
-            shares = np.asarray(prior, float)
-        if shares.shape != self.classes.shape:
-            raise ValueError(f"class_prior has {len(shares)} probabilities for {len(self.classes)} classes")
-        if np.any(shares < 0) or not np.isclose(shares.sum(), 1.0):
-            raise ValueError(f"class_prior adds up to {shares.sum():g}: expected probabilities that add up to 1")
-        return shares
 
     def column_tally(self, name: str) -> Tally:
         """One column's tally, per class in the order of `classes` (and weighted, if classes are)."""
@@ -295,7 +276,7 @@ class Model:
         column = self.schema.features[name]
         if column.prior is not None:
             return column.prior
-        family = _family(column)
+        family = family_of(column)
         tally, strength = self.column_tally(name), self.smoothing(name)
         if self.prior_kind(column) == "flat":
             return family.flat_prior(strength)
@@ -316,7 +297,7 @@ class Model:
             wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
             tally = self.column_tally(name)
             if wanted == "auto" and _counts(tally).any():
-                found[name] = auto_smoothing(_family(column), tally, self.prior_kind(column), column)
+                found[name] = auto_smoothing(family_of(column), tally, self.prior_kind(column), column)
             else:
                 found[name] = WEAK if wanted == "auto" else float(wanted)
         return found
@@ -326,7 +307,7 @@ class Model:
         """p(x_j | c) of every column that can tell classes apart, batched over the classes."""
         found = {}
         for name, column in sorted(self.schema.features.items()):  # so that the columns' order changes no bit
-            family, tally = _family(column), self.column_tally(name)
+            family, tally = family_of(column), self.column_tally(name)
             if not _counts(tally).any() or not family.informative(tally):
                 continue
             try:
@@ -340,7 +321,9 @@ class Model:
             one = found[name]
             if isinstance(one, WordCounts) and self.settings.unseen == "prior" and self.settings.estimate != "mle":
                 mass = WordCounts.unseen_weight(tally, self.column_prior(name), column)
-                found[name] = dataclasses.replace(one, unseen=mass)
+                one = found[name] = dataclasses.replace(one, unseen=mass)
+            if isinstance(one, WordCounts) and self.temper is not None:
+                found[name] = dataclasses.replace(one, shrink=self.temper.shrink.get(name, 0.0))
         return found
 
     def _check_spread(self, name: str, distribution: Distribution) -> None:
@@ -355,60 +338,26 @@ class Model:
 
     # -- what it says of rows ----------------------------------------------------------------------------------------
 
+    @functools.cached_property
+    def scorer(self) -> Scorer:
+        """What weighs rows."""
+        return Scorer(self)
+
     def log_joint(self, x: Any, threads: int | None = None) -> Floats:
         """log p(c, x) of each row and class; a missing cell is integrated out."""
-        return self._blocks(x, threads, lambda total: total)
+        return self.scorer.log_joint(x, threads)
 
     def log_proba(self, x: Any, threads: int | None = None) -> Floats:
         """log p(c | x) of each row and class."""
-        return self._blocks(x, threads, lambda total: normalise(total, self.log_prior))
+        return self.scorer.log_proba(x, threads)
 
-    def _blocks(self, x: Any, threads: int | None, finish: Callable[[Floats], Floats]) -> Floats:
-        """finish(log p(c, x)) block by block, as (rows, classes)."""
-        if self.is_message(x):
-            return finish(self._message(x[0])).T
-        rows = as_table(x)
-        if not len(self.classes):
-            raise DataError("the model has seen no rows yet")
-        out = np.empty((rows.rows, len(self.classes)))
-        self.distributions  # noqa: B018  estimated once, before the threads start
-        size = self.block_size(rows, threads)
-
-        def work(start: int) -> None:
-            stop = min(start + size, rows.rows)
-            out[start:stop] = finish(self._score(rows.slice(start, stop), start)).T
-
-        for _ in in_order(work, range(0, rows.rows, size), threads):
-            pass
-        return out
-
-    def is_message(self, x: Any) -> bool:
-        """Whether this is one text, and text all that the model reads: then it need not become a table first."""
-        return type(x) is list and len(x) == 1 and type(x[0]) is str and self._words is not None
-
-    @functools.cached_property
-    def _words(self) -> WordCounts | None:
-        """The words of a model that has nothing else."""
-        if len(self.schema.columns) != 1 or len(self.distributions) != 1:
-            return None
-        [only] = self.distributions.values()
-        return only if isinstance(only, WordCounts) else None
-
-    def _message(self, text: str) -> Floats:
-        """log p(c, text), as (classes, 1)."""
-        assert self._words is not None
-        total = self.log_prior[:, None].copy()
-        self._words.add_message(text.encode("utf-8", "surrogatepass"), total)
-        if math.isfinite(np.add.reduce(total, axis=None)):
-            return total
-        return self._score(Table({next(iter(self.schema.columns)): Texts.of([text])}, 1))
-
-    def block_size(self, rows: Table, threads: int | None) -> int:
-        """How many rows are scored at once."""
-        size = min(BLOCK, rows.shard_size)
-        if any(_family(column).cells == "texts" for column in self.schema.features.values()):
-            size = max(MESSAGES, min(size, -(-rows.rows // (4 * threads_for(threads)))))
-        return size
+    def log_density(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(x) of each row: Σ over classes of p(c) p(x | c)."""
+        joint = self.untempered.log_joint(x, threads)
+        top = joint.max(axis=1)
+        safe = np.where(np.isfinite(top), top, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
 
     def leave_one_out(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Floats:
         """log p(c | x) of rows that were learnt, each by the model without it: `forget(row)`, for all rows at once.
@@ -419,83 +368,9 @@ class Model:
 
         return leave_one_out(self, x, y, weights, threads)
 
-    def _score(self, rows: Table, start: int = 0) -> Floats:
-        """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows."""
-        total = self._start(rows)
-        for name, distribution in self.distributions.items():
-            x = cells(rows, name, self.schema.features[name])
-            if isinstance(x, Coded):
-                total += self._category_evidence(name, x).T
-            else:
-                distribution.add_log_prob(x, total)
-        if np.isfinite(total.sum()):
-            return total
-        total = self._start(rows)  # a cell is missing, or impossible: look at each
-        for name in self.distributions:
-            total += self.evidence(name, rows, start).T
-        return total
 
-    def _start(self, rows: Table) -> Floats:
-        return np.repeat(self.log_prior[:, None], rows.rows, axis=1)
-
-    def evidence(self, name: str, rows: Table, start: int = 0) -> Floats:
-        """log p(x_j | c) of one column's cells (rows, classes); 0 for a missing, unseen or impossible cell."""
-        x = cells(rows, name, self.schema.features[name])
-        if isinstance(x, Coded):
-            return self._category_evidence(name, x)
-        if isinstance(x, Texts):
-            log_p = self.distributions[name].log_prob(x)
-            log_p[~x.known | np.isneginf(log_p.max(axis=1))] = 0.0
-            return log_p
-        infinite = np.flatnonzero(np.isinf(x))
-        if len(infinite):
-            raise DataError(f"column {name!r} is infinite in row {start + infinite[0]}")
-        log_p = self.distributions[name].log_prob(x)
-        log_p[np.isnan(x) | np.isneginf(log_p.max(axis=1))] = 0.0
-        return log_p
-
-    def _category_evidence(self, name: str, x: Coded) -> Floats:
-        table, labels = self._log_tables[name]
-        place = labels.find(x.labels.keys)
-        rows = np.append(np.where(place < 0, len(table) - 2, place)[x.place], len(table) - 1)
-        rows = np.where(np.append(x.place, 0) < 0, len(table) - 1, rows)
-        return look_up(table[rows], x.codes)
-
-    @functools.cached_property
-    def _log_tables(self) -> dict[str, tuple[Floats, Labels]]:
-        """log p(value | class) of each categorical column, with a row for the unseen and one for the missing."""
-        tables = {}
-        for name, distribution in self.distributions.items():
-            if isinstance(distribution, Categorical):
-                with np.errstate(divide="ignore"):
-                    table = np.log(distribution.shares)
-                table[np.isneginf(table.max(axis=1))] = 0.0
-                extra = np.zeros((2, table.shape[1]))
-                if self.settings.unseen == "prior":
-                    extra[0] = self._unseen(name, len(table))
-                tables[name] = np.concatenate([table, extra]), distribution.labels
-        return tables
-
-    def _unseen(self, name: str, values: int) -> Floats:
-        """log of the smoothing mass of a value that no class has seen: λ/(λV + n_c), or λ/(N + 1) of λ + n_c."""
-        counts = Categorical.table(self.column_tally(name))
-        n, strength = counts.sum(axis=0), self.smoothing(name)
-        if strength == 0 or self.settings.estimate == "mle":
-            return np.zeros(len(n))
-        if self.settings.prior == "flat":
-            return np.asarray(np.log(strength) - np.log(strength * values + n))
-        return np.asarray(np.log(strength / (n.sum() + 1)) - np.log(strength + n))
-
-    def log_density(self, x: Any, threads: int | None = None) -> Floats:
-        """log p(x) of each row: Σ over classes of p(c) p(x | c)."""
-        joint = self.log_joint(x, threads)
-        top = joint.max(axis=1)
-        safe = np.where(np.isfinite(top), top, 0.0)
-        with np.errstate(divide="ignore"):
-            return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
-
-
-def _family(column: Column) -> type[Family]:
+def family_of(column: Column) -> type[Family]:
+    """The family of a feature."""
     assert column.family is not None
     return column.family
 
@@ -526,28 +401,3 @@ def _filled(tally: Tally) -> Tally:
         everything = counts.grouped(1, np.zeros(len(tally.groups), np.int64))
         lists[name] = sum((everything.grouped(len(tally.groups), np.array([at])) for at in empty), counts)
     return Tally.of(tally.groups, leaves, lists)
-
-
-def _less(words: Counts) -> tuple[str, int, float] | None:
-    """A word that is counted less than never: the word, its group and the number."""
-    for group, (keys, numbers) in enumerate(words.lists):
-        below = np.flatnonzero(numbers < 0)
-        if len(below):
-            return words.text(int(keys[below[0]])), group, float(numbers[below[0]])
-    return None
-
-
-def _negative(tally: Tally) -> str:
-    for (column, _), words in tally.lists.items():
-        less = _less(words)
-        if less is not None and isinstance(tally.groups, Labels):
-            text, group, number = less
-            return f"column {column!r} would have {text!r} {number:g} times in class {tally.groups.text(group)!r}"
-    for name, spec in sorted(tally.layout.specs.items(), key=lambda item: item[0] == CLASSES):
-        if not spec.is_sum and np.any(tally[name] < 0):
-            row, group = np.argwhere(tally[name] < 0)[0]
-            groups = tally.groups
-            where = f" of class {groups.text(int(group))!r}" if isinstance(groups, Labels) else ""
-            value = f" {spec.axis.text(int(row))!r}" if isinstance(spec.axis, Labels) else ""
-            return f"column {name[0]!r} would have {tally[name][row, group]:g} rows{value}{where}"
-    return "a count would be negative"

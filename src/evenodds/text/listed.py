@@ -30,6 +30,11 @@ def bucket_key(key: int, buckets: int | None) -> int:
     return (key >> shift << shift) | 1
 
 
+def shrunk(tokens: int, shrink: float) -> float:
+    """How much each token of a text counts that has so many: tokens^-shrink."""
+    return float(max(tokens, 1)) ** -shrink
+
+
 def listed(
     document: str,
     options: Tokens = WORDS,

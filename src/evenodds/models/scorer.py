@@ -1,0 +1,182 @@
+"""What a model says of rows: the classes' log-probabilities, and one term per column added to them.
+
+    log p(c, x) = log p(c) + Σ_j log p(x_j | c)
+
+Under a temper (`evenodds.models.temper`) each term counts for as much as its column is believed.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenodds.cells import Coded
+from evenodds.data.memory import Table, in_order, threads_for
+from evenodds.data.memory import table as as_table
+from evenodds.data.sum import cells
+from evenodds.errors import DataError
+from evenodds.families import Categorical, WordCounts
+from evenodds.families.base import look_up
+from evenodds.families.leaves import Floats
+from evenodds.labels import Labels
+from evenodds.models.settings import normalise
+from evenodds.texts import Texts
+
+if TYPE_CHECKING:
+    from evenodds.models.naive_bayes import Model
+
+BLOCK = 1 << 15  # rows scored at once: what the cache holds
+MESSAGES = 1 << 8  # texts scored at once, at least
+
+
+class Scorer:
+    """Weighs rows by a model's distributions, which are estimated once."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.schema, self.distributions = model, model.schema, model.distributions
+        self.start = model.log_start  # (classes,)
+        self.exponents = {name: model.exponent(name) for name in self.distributions}
+
+    @functools.cached_property
+    def _groups(self) -> list[tuple[float, list[str]]]:
+        """Columns that are believed as much as each other, so that a product serves them all."""
+        found: dict[float, list[str]] = {}
+        for name, exponent in self.exponents.items():
+            found.setdefault(exponent, []).append(name)
+        return list(found.items())
+
+    def log_joint(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(c, x) of each row and class; a missing cell is integrated out."""
+        return self._blocks(x, threads, lambda total: total)
+
+    def log_proba(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(c | x) of each row and class."""
+        return self._blocks(x, threads, lambda total: normalise(total, self.start))
+
+    def _blocks(self, x: Any, threads: int | None, finish: Callable[[Floats], Floats]) -> Floats:
+        """finish(log p(c, x)) block by block, as (rows, classes)."""
+        if self.is_message(x):
+            return finish(self._message(x[0])).T
+        rows = as_table(x)
+        out = np.empty((rows.rows, len(self.start)))
+        size = block_size(self.model, rows, threads)
+
+        def work(start: int) -> None:
+            stop = min(start + size, rows.rows)
+            out[start:stop] = finish(self._score(rows.slice(start, stop), start)).T
+
+        for _ in in_order(work, range(0, rows.rows, size), threads):
+            pass
+        return out
+
+    def is_message(self, x: Any) -> bool:
+        """Whether this is one text, and text all that the model reads: then it need not become a table first."""
+        return type(x) is list and len(x) == 1 and type(x[0]) is str and self._words is not None
+
+    @functools.cached_property
+    def _words(self) -> WordCounts | None:
+        """The words of a model that has nothing else."""
+        if len(self.schema.columns) != 1 or len(self.distributions) != 1:
+            return None
+        [only] = self.distributions.values()
+        return only if isinstance(only, WordCounts) else None
+
+    def _message(self, text: str) -> Floats:
+        """log p(c, text), as (classes, 1)."""
+        assert self._words is not None
+        [(exponent, _)] = self._groups
+        total = self.start[:, None].copy()
+        part = total if exponent == 1 else np.zeros_like(total)
+        self._words.add_message(text.encode("utf-8", "surrogatepass"), part)
+        if part is not total:
+            part *= exponent
+            total += part
+        if math.isfinite(np.add.reduce(total, axis=None)):
+            return total
+        return self._score(Table({next(iter(self.schema.columns)): Texts.of([text])}, 1))
+
+    def _score(self, rows: Table, start: int = 0) -> Floats:
+        """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows."""
+        total = self._start(rows)
+        for exponent, names in self._groups:
+            part = total if exponent == 1 else np.zeros_like(total)
+            for name in names:
+                x = cells(rows, name, self.schema.features[name])
+                if isinstance(x, Coded):
+                    part += self._categories(name, x).T
+                else:
+                    self.distributions[name].add_log_prob(x, part)
+            if part is not total:
+                part *= exponent
+                total += part
+        if np.isfinite(total.sum()):
+            return total
+        total = self._start(rows)  # a cell is missing, or impossible: look at each
+        for name in self.distributions:
+            total += self.evidence(name, rows, start).T
+        return total
+
+    def _start(self, rows: Table) -> Floats:
+        return np.repeat(self.start[:, None], rows.rows, axis=1)
+
+    def evidence(self, name: str, rows: Table, start: int = 0) -> Floats:
+        """What one column's cells say, (rows, classes), as far as it is believed.
+
+        It is log p(x_j | c); 0 for a missing, unseen or impossible cell.
+        """
+        x = cells(rows, name, self.schema.features[name])
+        if isinstance(x, Coded):
+            return self.exponents[name] * self._categories(name, x)
+        if isinstance(x, Texts):
+            log_p, missing = self.distributions[name].log_prob(x), ~x.known
+        else:
+            infinite = np.flatnonzero(np.isinf(x))
+            if len(infinite):
+                raise DataError(f"column {name!r} is infinite in row {start + infinite[0]}")
+            log_p, missing = self.distributions[name].log_prob(x), np.isnan(x)
+        log_p[missing | np.isneginf(log_p.max(axis=1))] = 0.0
+        return np.asarray(self.exponents[name] * log_p)
+
+    def _categories(self, name: str, x: Coded) -> Floats:
+        table, labels = self._log_tables[name]
+        place = labels.find(x.labels.keys)
+        rows = np.append(np.where(place < 0, len(table) - 2, place)[x.place], len(table) - 1)
+        rows = np.where(np.append(x.place, 0) < 0, len(table) - 1, rows)
+        return look_up(table[rows], x.codes)
+
+    @functools.cached_property
+    def _log_tables(self) -> dict[str, tuple[Floats, Labels]]:
+        """log p(value | class) of each categorical column, with a row for the unseen and one for the missing."""
+        tables = {}
+        for name, distribution in self.distributions.items():
+            if isinstance(distribution, Categorical):
+                with np.errstate(divide="ignore"):
+                    table = np.log(distribution.shares)
+                table[np.isneginf(table.max(axis=1))] = 0.0
+                extra = np.zeros((2, table.shape[1]))
+                if self.model.settings.unseen == "prior":
+                    extra[0] = self._unseen(name, len(table))
+                tables[name] = np.concatenate([table, extra]), distribution.labels
+        return tables
+
+    def _unseen(self, name: str, values: int) -> Floats:
+        """log of the smoothing mass of a value that no class has seen: λ/(λV + n_c), or λ/(N + 1) of λ + n_c."""
+        counts, settings = Categorical.table(self.model.column_tally(name)), self.model.settings
+        n, strength = counts.sum(axis=0), self.model.smoothing(name)
+        if strength == 0 or settings.estimate == "mle":
+            return np.zeros(len(n))
+        if settings.prior == "flat":
+            return np.asarray(np.log(strength) - np.log(strength * values + n))
+        return np.asarray(np.log(strength / (n.sum() + 1)) - np.log(strength + n))
+
+
+def block_size(model: Model, rows: Table, threads: int | None) -> int:
+    """How many rows are scored at once."""
+    size = min(BLOCK, rows.shard_size)
+    if any(getattr(column.family, "cells", "") == "texts" for column in model.schema.features.values()):
+        size = max(MESSAGES, min(size, -(-rows.rows // (4 * threads_for(threads)))))
+    return size
