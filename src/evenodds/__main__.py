@@ -41,12 +41,14 @@ def explain(path: str, message: str) -> int | None:
         return None
     if model is None:
         return None
-    from evenodds.models.explanation import Explanation, difference, word_terms
+    from evenodds.models.explanation import Explanation, believed, difference, word_terms
 
     joint, p = model.log_joint(message), model.proba(message)
     order = sorted(range(len(joint)), key=lambda c: -joint[c])
     a, b = order[0], order[1]
-    terms = word_terms(model.column, model.listed(message), model.constant, model.bernoulli, a, b)
+    tokens = model.listed(message)
+    terms = word_terms(model.column, tokens, model.constant, model.bernoulli, a, b)
+    terms = believed(terms, model.exponent, model.shrink, sum(times for _, times, _ in tokens))
     found = Explanation(
         model.classes[a], model.classes[b], difference(model.prior[a], model.prior[b]), tuple(terms),
         difference(joint[a], joint[b]), p[a],

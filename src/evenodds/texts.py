@@ -144,7 +144,7 @@ class Texts:
         """Which are not null."""
         return np.asarray(self.stops >= self.starts)
 
-    def _dense(self) -> Texts:
+    def dense(self) -> Texts:
         """The same cells, without the bytes between them if these are the most."""
         ends = np.concatenate([[0], np.cumsum(np.maximum(self.stops - self.starts, 0), dtype=np.int64)])
         if 2 * ends[-1] >= len(self.blob):
@@ -171,7 +171,7 @@ def joined(parts: Sequence[Texts]) -> Texts:
     """
     if len(parts) == 1:
         return parts[0]
-    dense = [part._dense() for part in parts]
+    dense = [part.dense() for part in parts]
     shifts = np.cumsum([0, *(len(part.blob) for part in dense)])
     return Texts(
         np.concatenate([np.empty(0, np.uint8), *(part.blob for part in dense)]),

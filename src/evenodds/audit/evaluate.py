@@ -6,18 +6,20 @@ the sum of the other folds' tallies. The finest folds are single rows: each is j
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from evenodds.audit.metrics import Metrics, tally
+from evenodds.data.kept import Kept
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import fold_of, number, sum_folds
 from evenodds.errors import DataError
-from evenodds.models.learn import check_classes, schema_of
+from evenodds.models.learn import Tempering, check_classes, most_kept, most_rows, schema_of, tempered_by
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 from evenodds.schema import Schema
@@ -44,17 +46,25 @@ def cross_validate(
     weights: str | None = None,
     random_state: int = 0,
     threads: int | None = None,
+    temper: Tempering = False,
 ) -> tuple[Metrics, Report]:
-    """How good such a model is on rows it has not seen: two passes over the source, whatever the number of folds."""
+    """How good such a model is on rows it has not seen: two passes over the source, whatever the number of folds.
+
+    A temper is chosen once, by rows of all folds, each left out: a few numbers that all folds then share.
+    """
     if not 2 <= folds <= MOST:
         raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
     schema = schema_of(source, target, columns, None, weights)
     reading = Reading(schema, weights=weights)
-    parts, report = sum_folds(source, reading, folds, random_state, threads)
+    keep = Kept(most_kept(schema)) if temper else None
+    parts, report = sum_folds(source, reading, folds, random_state, threads, keep)
     models = _without_each(parts, schema, settings or Settings())
     for model in models:
         check_classes(model, f"{source.name}, without one of {folds} folds")
-    whole = Model(schema, Tally.total(parts))
+    whole = Model(schema, Tally.total(parts), settings or Settings())
+    if keep is not None:
+        whole = tempered_by(whole, keep.parts(most_rows(whole)), threads, temper)
+        models = [dataclasses.replace(model, temper=whole.temper) for model in models]
     judged = Tally.total(_judged(models, source, reading, random_state, threads, []))
     return _metrics(judged, whole.classes, source), report
 

@@ -57,7 +57,7 @@ def evaluate(
         from evenodds.audit import evaluate as judging
         from evenodds.models.settings import Settings
 
-        if told or how != Settings() or target is not None:
+        if told or how != Settings() or target is not None or modelling.temper:
             raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
         model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
         with data.notes(quiet), data.progress(source, "judging", quiet):
@@ -73,10 +73,12 @@ def evaluate(
         source = reading.files(paths).rereadable()
         with data.notes(quiet), data.progress(source, "judging", quiet):
             try:
+                temper, threads = modelling.tempering, reading.threads
                 if folds is not None:
-                    found = cross_validate(source, target, folds, told, how, modelling.weight, seed, reading.threads)
+                    weight = modelling.weight
+                    found = cross_validate(source, target, folds, told, how, weight, seed, threads, temper)
                 else:
-                    model, _ = learn(source, target, told, how, None, modelling.weight, reading.threads)
+                    model, _ = learn(source, target, told, how, None, modelling.weight, threads, temper)
                     found = judge_each(model, source, modelling.weight, reading.threads)
             except ValueError as error:  # of the settings
                 raise BadDataError(str(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
@@ -51,7 +52,8 @@ def fit(
     from evenodds.models.learn import learn
 
     with data.notes(quiet), data.progress(source, "learning", quiet):
-        model, report = learn(source, target, told, how, pattern, modelling.weight, reading.threads)
+        weight, temper = modelling.weight, modelling.tempering
+        model, report = learn(source, target, told, how, pattern, weight, reading.threads, temper)
     data.check_prior(model, source.name)
     model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
     model.save(output)
@@ -62,6 +64,8 @@ def fit(
     elif not quiet:
         for file, dialect in source.dialects.items():
             click.echo(f"{file}: {dialect}", err=True)
+        for sentence in [] if model.temper is None else model.temper.sentences():
+            click.echo(sentence, err=True)
         click.echo(f"{model.schema!r}\n{data.summary(model, output)} in {seconds:.1f} s", err=True)
 
 
@@ -73,6 +77,7 @@ def as_data(model: Any, report: Any, described: dict[str, str], output: str, sec
         "rows": model.rows,
         "classes": data.classes(model),
         "columns": {name: c.described for name, c in model.schema.columns.items()},
+        "temper": None if model.temper is None else dataclasses.asdict(model.temper),
         "files": described,
         "report": report.to_dict(),
         "seconds": seconds,

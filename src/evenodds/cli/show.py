@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import click
 
 from evenodds.cli import data, options
@@ -46,6 +48,7 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
                 "rows": learnt.rows,
                 "classes": data.classes(learnt),
                 "parameters": size,
+                "temper": None if learnt.temper is None else dataclasses.asdict(learnt.temper),
                 "columns": {name: column.described for name, column in learnt.schema.columns.items()},
                 "tables": {name: table.to_dicts() for name, table in shown.items()},
             }
@@ -53,4 +56,6 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         return
     if not columns:
         click.echo(f"{data.summary(learnt)}; {size['naive']:,} parameters\n\n{learnt.schema!r}\n")
+        if learnt.temper is not None:
+            click.echo("how much is believed\n" + "\n".join(learnt.temper.sentences()) + "\n")
     click.echo("\n\n".join(repr(table) if len(table) else f"{table.title}\nsays nothing" for table in shown.values()))

@@ -6,6 +6,7 @@ by shard, in a pool of threads, and added in order: the same bits for any number
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ class Table:
     def take(self, rows: NDArray[np.int64]) -> Table:
         """Some rows, by their numbers."""
         if self.dense is not None:
-            return self.slice(0, self.rows).take(rows)
+            return Table(self.columns, len(rows), self.named, functools.partial(_rows, self.dense, rows))
         return Table({name: _take(raw, rows) for name, raw in self.columns.items()}, len(rows), self.named)
 
     def without(self, *names: str) -> Table:
@@ -72,6 +73,12 @@ class Table:
     def shard_size(self) -> int:
         """How many rows a shard has: fewer where rows must be made dense first."""
         return SHARD if self.dense is None else max(1, min(SHARD, (1 << 21) // max(len(self.columns), 1)))
+
+
+def _rows(dense: Callable[[int, int], NDArray[Any]], rows: NDArray[np.int64], start: int, stop: int) -> NDArray[Any]:
+    """Some of a sparse matrix's rows, from one place among them to another."""
+    found = [dense(i, i + 1) for i in rows[start:stop].tolist()]
+    return np.concatenate(found) if found else dense(0, 0)
 
 
 def _contiguous(columns: dict[str, Any], rows: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.cells import Coded, Raw, codes, numbers, part_of, texts
+from evenodds.data.kept import Kept, Learnt, row_hash
 from evenodds.data.memory import Table, in_order, threads_for
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
@@ -76,19 +77,21 @@ def _sum_shard(table: Table, schema: Schema, labels: Grid, rows: Rows, threads: 
     return Tally.of(labels, leaves, lists)
 
 
-def sum_source(source: Source, reading: Reading, threads: int | None = None) -> tuple[Tally, Report]:
+def sum_source(
+    source: Source, reading: Reading, threads: int | None = None, keep: Kept | None = None
+) -> tuple[Tally, Report]:
     """The tally of all rows of a source, and what was wrong with some of them; in one pass, batch by batch."""
-    [tally], report = sum_folds(source, reading, 1, 0, threads)
+    [tally], report = sum_folds(source, reading, 1, 0, threads, keep)
     return tally, report
 
 
 def sum_folds(
-    source: Source, reading: Reading, folds: int, seed: int, threads: int | None = None
+    source: Source, reading: Reading, folds: int, seed: int, threads: int | None = None, keep: Kept | None = None
 ) -> tuple[list[Tally], Report]:
-    """The tallies of the rows of each fold, in the same one pass."""
+    """The tallies of the rows of each fold, in the same one pass, in which some rows may be kept."""
     reports: list[Report] = []
 
-    def work(numbered: tuple[int, Batch]) -> tuple[Tally, Labels, Report]:
+    def work(numbered: tuple[int, Batch]) -> tuple[Tally, Labels, Report, int, Any]:
         start, batch = numbered
         read = reading(batch)
         assert read.target is not None
@@ -96,11 +99,16 @@ def sum_folds(
         classes = target.place.take(target.codes, mode="clip") * folds + fold
         rows = Rows(classes.astype(np.int32), len(target.labels) * folds, read.weights, start)
         groups = target.labels if folds == 1 else Grid(np.arange(rows.n_groups))
-        return _sum_shard(read.table, reading.schema, groups, rows), target.labels, read.report
+        tally = _sum_shard(read.table, reading.schema, groups, rows)
+        learnt = Learnt(read.table, target, read.weights)
+        picked = None if keep is None else keep.pick(start, batch.rows, read.kept, learnt)
+        return tally, target.labels, read.report, batch.rows, picked
 
     def parts() -> Iterator[list[Tally]]:
-        for tally, labels, report in in_order(work, number(source.batches(reading.columns)), threads):
+        for tally, labels, report, rows, picked in in_order(work, number(source.batches(reading.columns)), threads):
             reports.append(report)
+            if keep is not None:
+                keep.add(rows, picked)
             yield (
                 [tally]
                 if folds == 1
@@ -126,10 +134,7 @@ def fold_of(start: int, rows: int, kept: NDArray[np.int64] | None, folds: int, s
     """The fold of each row: a hash of its number and the seed, so that it does not depend on the batches."""
     if folds == 1:
         return np.zeros(rows if kept is None else len(kept), np.int64)
-    h = np.arange(start, start + rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64 (Steele et al. 2014)
-        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
-    found = ((h ^ (h >> np.uint64(31))) % np.uint64(folds)).astype(np.int64)
+    found = (row_hash(start, rows, seed) % np.uint64(folds)).astype(np.int64)
     return found if kept is None else found[kept]
 
 

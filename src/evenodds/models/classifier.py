@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.cells import Coded, as_column, target_kind
+from evenodds.cells import Coded, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_path, read
+from evenodds.data.kept import Learnt, chosen
 from evenodds.data.memory import Table, table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import sum_table, target_codes
@@ -23,11 +23,11 @@ from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.explain import explain
 from evenodds.models.explanation import Explanation
-from evenodds.models.learn import learn, more
+from evenodds.models.learn import Tempering, learn, more, most_kept, most_rows, tempered_by
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
-from evenodds.models.shell import Shell, drop, eager, has_frame
+from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 from evenodds.show import Frame
@@ -61,6 +61,9 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A factor on the rows of each class.
     unseen : {"ignore", "prior"}
         What a value never seen in any class says: nothing, or its smoothing mass.
+    temper : {False, True, "columns"}
+        Whether the evidence is taken to powers (one for the table, one that depends on its length for each text; with
+        "columns" one for each column) under which the learnt rows, each left out, are most probable.
     schema : Schema, optional
         Columns already decided, as in another model's `model_.schema`.
     threads : int, optional
@@ -77,6 +80,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_prior: Any = "auto",
         class_weight: Any = None,
         unseen: Any = "ignore",
+        temper: Any = False,
         schema: Schema | None = None,
         threads: int | None = None,
     ) -> None:
@@ -87,6 +91,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_prior = class_prior
         self.class_weight = class_weight
         self.unseen = unseen
+        self.temper = temper
         self.schema = schema
         self.threads = threads
 
@@ -104,8 +109,8 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns.
         """
         if is_path(X):
-            how = self._settings()
-            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
+            how, temper = self._settings(), self._tempering()
+            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, temper)
             return self._warn(report)._name(model)._keep(model)
         rows, target, kind = self._read(X, y, reset=True)
         settings = self._settings()
@@ -118,7 +123,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(model.classes) < 2:
             only = str(model.classes[0])
             raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
-        return self._keep(model)
+        return self._keep(self._tempered(model, Learnt(rows, target, weights)))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced."""
@@ -132,8 +137,25 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         schema = self._decide(rows, y, kind) if first else self.model_.schema
         if not first and kind != schema.target_kind:
             raise DataError(f"the target was {schema.target_kind} so far and is {kind} now: convert it")
-        tally = sum_table(rows, schema, target, check_weights(sample_weight, rows.rows), self.threads)
-        return self._keep(Model(schema, tally if first else self.model_.tally + tally, self._settings()))
+        weights = check_weights(sample_weight, rows.rows)
+        tally = sum_table(rows, schema, target, weights, self.threads)
+        model = Model(schema, tally if first else self.model_.tally + tally, self._settings())
+        new = self._tempered(model, Learnt(rows, target, weights))
+        if first or self.model_.temper is None or new.temper is None:
+            return self._keep(new)
+        return self._keep(dataclasses.replace(new, temper=self.model_.temper + new.temper))
+
+    def _tempering(self) -> Tempering:
+        if self.temper not in (False, True, "columns"):
+            raise ValueError(f"temper={self.temper!r}: expected False, True or 'columns'")
+        return self.temper
+
+    def _tempered(self, model: Model, learnt: Learnt) -> Model:
+        """The model, tempered by some of the rows it has just learnt, if that is wanted."""
+        if not self._tempering() or len(model.classes) < 2:
+            return model
+        most = min(most_kept(model.schema), most_rows(model))
+        return tempered_by(model, [learnt.some(chosen(learnt.rows.rows, most))], self.threads, self.temper)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""
@@ -155,6 +177,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             class_prior=s.class_prior,
             class_weight=s.class_weight,
             unseen=s.unseen,
+            temper=model.temper is not None,
             schema=model.schema,
         )
         return new._name(model)._keep(model)
@@ -226,7 +249,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
                 )
-            rows, raw = self._features(X, reset=reset), _target(y)
+            rows, raw = self._features(X, reset=reset), classes_of(y)
         target = target_codes(raw, rows.rows)
         return rows, target, target_kind(raw)
 
@@ -334,39 +357,3 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows, target, _ = self._read(X, y, reset=False)
         return check(self.model_, rows, target, most)
-
-
-def _target(y: Any) -> Any:
-    """The target as numpy or Arrow has it; several labels a row are refused."""
-    if hasattr(y, "toarray") or (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1):
-        raise DataError("y has several columns (multi-label or one-hot): give one class per row")
-    if hasattr(y, "columns") and hasattr(y, "shape"):
-        if y.shape[1] != 1:
-            raise DataError(f"y has {y.shape[1]} columns: give one class per row")
-        y = y.iloc[:, 0] if hasattr(y, "iloc") else y[y.columns[0]]
-    if isinstance(y, np.ndarray) and y.ndim == 2:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-        y = y.ravel()
-    if isinstance(y, (list, tuple)):
-        y = np.asarray(y, dtype=object) if any(isinstance(value, (list, tuple, set)) for value in y) else np.asarray(y)
-    if isinstance(y, np.ndarray):
-        if y.ndim != 1:
-            raise DataError(f"y has {y.ndim} dimensions: give one class per row")
-        if y.dtype.kind == "c":
-            raise DataError("Complex data not supported: classes are texts or numbers")
-        if y.dtype.kind == "O" and any(isinstance(value, (list, tuple, set, dict, np.ndarray)) for value in y):
-            raise DataError("y has several labels in a row: give one class per row")
-    column = as_column(y)
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        if np.isnan(column).any():
-            raise DataError(f"Input y contains NaN: the target is missing in row {np.flatnonzero(np.isnan(column))[0]}")
-        if np.isinf(column).any():
-            raise DataError("Input y contains infinity or a value too large for dtype('float64').")
-        check_classification_targets(column)
-    return column

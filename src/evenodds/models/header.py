@@ -22,6 +22,7 @@ from evenodds.families import (
 )
 from evenodds.labels import Labels
 from evenodds.models.settings import Settings
+from evenodds.models.temper import Temper
 from evenodds.schema import Column, Schema
 from evenodds.text.words import Words
 
@@ -181,6 +182,13 @@ def read_schema(written: Any) -> Schema:
         except ValueError as error:
             raise ValueError(f"column {reprlib.repr(name)}: {error}") from None
     return Schema(columns, a_text(written["target"]), a_text(written["target_kind"]))
+
+
+def read_temper(written: Any) -> Temper:
+    """The temper that a header describes."""
+    expect(written, "temper", {"exponents", "prior", "rows"}, frozenset({"shrink", "offsets"}))
+    by = {name: _by(written[name]) for name in ("exponents", "shrink", "offsets") if name in written}
+    return Temper(**by, prior=a_number(written["prior"]), rows=a_number(written["rows"]))
 
 
 def _read_column(written: dict[str, Any]) -> Column:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from evenodds.cells import target_kind
 from evenodds.data.decide import decide
+from evenodds.data.kept import LEAST, MOST, MOST_TEXTS, Kept, Learnt
 from evenodds.data.memory import Table
 from evenodds.data.reading import Reading, coded, is_arrow_text
 from evenodds.data.report import Report
@@ -18,6 +19,8 @@ from evenodds.models.settings import Settings
 from evenodds.schema import Column, Schema, did_you_mean
 from evenodds.texts import Texts, numbers
 
+Tempering = Literal[False, True, "columns"]
+MANY_SCORES = 1 << 22  # of rows that are kept, for all classes
 MANY = 100  # different values of a target, from which on they may not be half of the rows
 
 
@@ -29,13 +32,32 @@ def learn(
     schema: Schema | None = None,
     weights: str | None = None,
     threads: int | None = None,
+    temper: Tempering = False,
 ) -> tuple[Model, Report]:
-    """The model of a source's rows, and what was wrong with some of them."""
+    """The model of a source's rows, and what was wrong with some of them; tempered by some of them if wanted."""
     decided = schema_of(source, target, columns, schema, weights)
-    tally, report = sum_source(source, Reading(decided, weights=weights), threads)
+    keep = Kept(most_kept(decided)) if temper else None
+    tally, report = sum_source(source, Reading(decided, weights=weights), threads, keep)
     model = Model(decided, tally, settings or Settings())
     check_classes(model, source.name)
-    return model, report
+    return model if keep is None else tempered_by(model, keep.parts(most_rows(model)), threads, temper), report
+
+
+def most_kept(schema: Schema) -> int:
+    """How many rows are kept, at most, while all are learnt."""
+    return MOST_TEXTS if any(column.words is not None for column in schema.features.values()) else MOST
+
+
+def most_rows(model: Model) -> int:
+    """How many of them a model with so many classes can look at."""
+    return max(LEAST, MANY_SCORES // max(len(model.classes), 1))
+
+
+def tempered_by(model: Model, learnt: list[Learnt], threads: int | None, temper: Tempering) -> Model:
+    """The model, believing as much as serves these rows, each one left out."""
+    from evenodds.models.left_out import tempered
+
+    return tempered(model, learnt, threads, temper == "columns")
 
 
 def schema_of(
@@ -88,6 +110,9 @@ def check_classes(model: Model, where: str) -> None:
 
 
 def more(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> tuple[Model, Report]:
-    """The model of a source's rows alone, under another model's schema: to be added to it, or taken from it."""
+    """The model of a source's rows alone, under another model's schema: to be added to it, or taken from it.
+
+    It is not tempered: what is added to a model leaves its exponents as they are.
+    """
     tally, report = sum_source(source, Reading(model.schema, weights=weights), threads)
     return Model(model.schema, tally, model.settings), report

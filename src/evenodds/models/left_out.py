@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from evenodds.cells import Coded, as_column
+from evenodds.data.kept import Learnt as Learnt
 from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells, target_codes
@@ -35,14 +36,6 @@ from evenodds.texts import Texts
 
 Evidence = Callable[[Any, Left], Floats]
 R = TypeVar("R")
-
-
-class Learnt(NamedTuple):
-    """Rows that were learnt, with their classes and weights."""
-
-    rows: Table
-    target: Coded
-    weights: Floats | None = None
 
 
 def leave_one_out(model: Model, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Floats:

@@ -8,8 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from evenodds.cells import as_column
 from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.report import Report
 from evenodds.errors import DataError
@@ -98,3 +100,39 @@ def drop(X: Any, *names: str) -> Any:
     """A data frame without some columns."""
     kept = [column for column in X.columns if str(column) not in names]
     return X[kept] if hasattr(X, "iloc") else X.select(kept)
+
+
+def classes_of(y: Any) -> Any:
+    """The target as numpy or Arrow has it; several labels a row are refused."""
+    if hasattr(y, "toarray") or (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1):
+        raise DataError("y has several columns (multi-label or one-hot): give one class per row")
+    if hasattr(y, "columns") and hasattr(y, "shape"):
+        if y.shape[1] != 1:
+            raise DataError(f"y has {y.shape[1]} columns: give one class per row")
+        y = y.iloc[:, 0] if hasattr(y, "iloc") else y[y.columns[0]]
+    if isinstance(y, np.ndarray) and y.ndim == 2:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        y = y.ravel()
+    if isinstance(y, (list, tuple)):
+        y = np.asarray(y, dtype=object) if any(isinstance(value, (list, tuple, set)) for value in y) else np.asarray(y)
+    if isinstance(y, np.ndarray):
+        if y.ndim != 1:
+            raise DataError(f"y has {y.ndim} dimensions: give one class per row")
+        if y.dtype.kind == "c":
+            raise DataError("Complex data not supported: classes are texts or numbers")
+        if y.dtype.kind == "O" and any(isinstance(value, (list, tuple, set, dict, np.ndarray)) for value in y):
+            raise DataError("y has several labels in a row: give one class per row")
+    column = as_column(y)
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        if np.isnan(column).any():
+            raise DataError(f"Input y contains NaN: the target is missing in row {np.flatnonzero(np.isnan(column))[0]}")
+        if np.isinf(column).any():
+            raise DataError("Input y contains infinity or a value too large for dtype('float64').")
+        check_classification_targets(column)
+    return column

@@ -15,10 +15,16 @@ import numpy as np
 
 from evenodds import file
 from evenodds.errors import DataError
-from evenodds.families import (
-    WordCounts,
+from evenodds.families import WordCounts
+from evenodds.models.header import (
+    a_number,
+    expect,
+    plain_columns,
+    plain_fields,
+    read_schema,
+    read_settings,
+    read_temper,
 )
-from evenodds.models.header import a_number, expect, plain_columns, plain_fields, read_schema, read_settings
 from evenodds.models.naive_bayes import Model
 from evenodds.models.validate import check
 from evenodds.replacing import Path
@@ -73,6 +79,8 @@ def _parts(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays, layout = model.tally.arrays()
     rows = model.rows if model.rows < 2**53 else float(model.rows)  # JSON has no use for forty digits
     header = {"kind": KIND, "rows": rows, "schema": written, "settings": chosen, "tally": layout}
+    if model.temper is not None:
+        header["temper"] = plain_fields(model.temper)
     final, about = _final(model)
     return {**arrays, **final}, {**header, **about}
 
@@ -84,7 +92,7 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     if not isinstance(found, WordCounts) or found.unseen is not None or found.nearest is not None:
         return {}, {}
     weights = found.weights
-    parts = {"keys": weights.keys, "weights": weights.weights, "constant": found.constant, "prior": model.log_prior}
+    parts = {"keys": weights.keys, "weights": weights.weights, "constant": found.constant, "prior": model.log_start}
     about = {
         "column": name,
         "classes": model.classes.tolist(),
@@ -93,6 +101,8 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         "bernoulli": found.words.events == "bernoulli",
         "buckets": weights.buckets,
     }
+    if model.temper is not None:
+        about |= {"exponent": model.exponent(name), "shrink": found.shrink}
     return {PREFIX + part: np.ascontiguousarray(array) for part, array in parts.items()}, {"quick": about}
 
 
@@ -101,14 +111,14 @@ def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Model
     try:
         if header["kind"] != KIND:
             raise ValueError(f"it holds a {reprlib.repr(header['kind'])}")
-        expect(header, "header", {"format", "kind", "rows", "schema", "settings", "tally"}, frozenset({"quick"}))
+        expect(
+            header, "header", {"format", "kind", "rows", "schema", "settings", "tally"}, frozenset({"quick", "temper"})
+        )
         arrays = {part: array for part, array in arrays.items() if not part.startswith(PREFIX)}
         schema, settings = read_schema(header["schema"]), read_settings(header["settings"])
-        model = Model(schema, Tally.from_arrays(arrays, header["tally"]), settings)
+        temper = read_temper(header["temper"]) if "temper" in header else None
+        model = Model(schema, Tally.from_arrays(arrays, header["tally"]), settings, temper)
         check(model, a_number(header["rows"]))
     except ValueError as error:
         raise file.no_model(name, str(error).removeprefix("not a tally: ")) from None
     return model
-
-
-# -- as JSON has it ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 
 from evenodds import file
 from evenodds.text import tokenise
-from evenodds.text.listed import bucket_key, listed
+from evenodds.text.listed import bucket_key, listed, shrunk
 from evenodds.text.tokenise import Tokens
 
 PREFIX = "quick."
@@ -37,6 +37,8 @@ class Quick:
     weights: Any  # class by class, end to end
     constant: list[float]
     prior: list[float]
+    exponent: float = 1.0  # how much of what a text says is believed,
+    shrink: float = 0.0  # times its length in tokens to the power of -shrink
 
     def weights_of(self, key: int) -> list[float] | None:
         """The weights of a token (or of its bucket), one a class; None if it is not known."""
@@ -49,15 +51,19 @@ class Quick:
         """log p(c, message), up to what no class changes: the weights are added from left to right."""
         found = self._keys(message)
         sums = [0.0] * len(self.classes)
-        for key in dict.fromkeys(found) if self.distinct else found:
+        for key in found:
             weights = self.weights_of(key)
             if weights is not None:
                 sums = [total + weight for total, weight in zip(sums, weights)]
-        return [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
+        if self.exponent == 1 and not self.shrink:
+            return [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
+        believed = shrunk(len(found), self.shrink)
+        return [p + (s + c) * believed * self.exponent for p, s, c in zip(self.prior, sums, self.constant)]
 
     def _keys(self, message: str) -> list[int]:
-        found = tokenise.keys(tokenise.encoded(message), self.tokens)
-        return [bucket_key(key, self.buckets) for key in found]
+        """The tokens that are weighed, or their buckets."""
+        found = [bucket_key(key, self.buckets) for key in tokenise.keys(tokenise.encoded(message), self.tokens)]
+        return list(dict.fromkeys(found)) if self.distinct else found
 
     def listed(self, message: str) -> list[tuple[str, int, list[float] | None]]:
         """The distinct tokens of a message, how often each is there, and its weights; None if it is not known."""
@@ -117,10 +123,13 @@ def _quick(about: dict[str, Any], parts: dict[str, Any]) -> Quick:
         raise ValueError("they do not fit their keys")
     if buckets is not None and not (isinstance(buckets, int) and 1 << 8 <= buckets <= 1 << 24):
         raise ValueError("its buckets are no power of two")
+    believed = [about.get("exponent", 1.0), about.get("shrink", 0.0)]
+    if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in believed) or not believed[0] > 0:
+        raise ValueError("its temper is no number")
     tokens = {name: _setting(name, value) for name, value in about["tokens"].items()}
     return Quick(
         str(about["column"]), classes, Tokens(**tokens), about["distinct"], about["bernoulli"], buckets, keys, weights,
-        list(parts["constant"]), list(parts["prior"]),
+        list(parts["constant"]), list(parts["prior"]), *map(float, believed),
     )  # fmt: skip
 
 

@@ -19,13 +19,12 @@ from evenodds.data.source import Memory, Source
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.families.leaves import check_weights
-from evenodds.models.classifier import _target
 from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory, reading_of
 from evenodds.models.glm.regress import regress
 from evenodds.models.glm.regression import Regression, RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.shell import Shell, drop, eager, has_frame
+from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 
@@ -209,7 +208,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         if name == "weights":
             return check_weights(value, rows)
         if name == "target" and _tells_classes(self) and not counted:
-            raw = _target(value)
+            raw = classes_of(value)
         elif name == "target":
             raw = as_column(
                 column_or_1d(eager(value), warn=True) if not hasattr(value, "__arrow_c_stream__") else value

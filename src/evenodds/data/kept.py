@@ -1,0 +1,102 @@
+"""Some rows of a source, kept while all of them pass by.
+
+A row is chosen by a hash of its number, so neither batches nor threads matter: those with the lowest hashes, an eighth
+of all rows, but at least 2,000 and at most as many as are wanted.
+
+>>> chosen(100_000)[:5]
+array([ 0, 22, 34, 38, 48])
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.cells import Coded
+from evenodds.data.memory import Table
+from evenodds.families.leaves import Floats
+from evenodds.labels import Ints
+from evenodds.texts import Texts
+
+Hashes = NDArray[np.uint64]
+PART, LEAST = 8, 2_000
+MOST, MOST_TEXTS = 200_000, 20_000  # rows of a table, and of one with texts, which may be long
+
+
+class Learnt(NamedTuple):
+    """Rows with their classes and weights."""
+
+    rows: Table
+    target: Coded
+    weights: Floats | None = None
+
+    def some(self, rows: Any) -> Learnt:
+        """Some of them, by their numbers; nothing else is held on to."""
+        table = self.rows.take(rows)
+        if table.dense is None:
+            columns = {name: x.dense() if isinstance(x, Texts) else x for name, x in table.columns.items()}
+            table = Table(columns, table.rows, table.named)
+        return Learnt(table, self.target[rows], None if self.weights is None else self.weights[rows])
+
+
+def row_hash(start: int, rows: int, seed: int = 0) -> Hashes:
+    """A hash of each row's number and the seed: splitmix64 (Steele et al. 2014)."""
+    h = np.arange(start, start + rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
+    return h ^ (h >> np.uint64(31))
+
+
+def how_many(rows: int, most: int = MOST) -> int:
+    """How many of so many rows are kept."""
+    return min(rows, max(LEAST, min(rows // PART, most)))
+
+
+def chosen(rows: int, most: int = MOST) -> Ints:
+    """The numbers of the rows that are kept, in their order."""
+    return np.sort(_lowest(row_hash(0, rows), how_many(rows, most)))
+
+
+def _lowest(hashes: Hashes, many: int) -> Ints:
+    """Where the lowest are; hashes of different numbers differ."""
+    return np.argpartition(hashes, many - 1)[:many] if 0 < many < len(hashes) else np.arange(min(len(hashes), many))
+
+
+class Kept:
+    """The rows that are kept so far."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most, self.seen = most, 0
+        self._limit = np.uint64(2**64 - 1)  # of the hashes that may still be wanted: they get fewer as rows pass by
+        self._parts: list[tuple[Hashes, Learnt]] = []
+
+    def pick(self, start: int, rows: int, kept: Ints | None, learnt: Learnt) -> tuple[Hashes, Learnt]:
+        """Those of a batch that may be wanted; `kept` are their numbers in it, where some were left out."""
+        hashes = row_hash(start, rows)
+        hashes = hashes if kept is None else hashes[kept]
+        some = np.flatnonzero(hashes <= self._limit)
+        return hashes[some], learnt.some(some)
+
+    def add(self, rows: int, picked: tuple[Hashes, Learnt]) -> None:
+        """Keep what was picked from a batch of so many rows."""
+        self.seen += rows
+        if len(picked[0]):
+            self._parts.append(picked)
+        if sum(len(hashes) for hashes, _ in self._parts) > 2 * how_many(self.seen, self.most):
+            self._drop(how_many(self.seen, self.most))
+
+    def _drop(self, many: int) -> None:
+        every = np.concatenate([hashes for hashes, _ in self._parts])
+        if many >= len(every):
+            return
+        self._limit = np.uint64(np.partition(every, many - 1)[many - 1])
+        parts = [(hashes, learnt, np.flatnonzero(hashes <= self._limit)) for hashes, learnt in self._parts]
+        self._parts = [(hashes[some], learnt.some(some)) for hashes, learnt, some in parts if len(some)]
+
+    def parts(self, most: int | None = None) -> list[Learnt]:
+        """The rows, in their order, in pieces; with `most`, no more than that."""
+        if self._parts:
+            self._drop(min(how_many(self.seen, self.most), self.most if most is None else most))
+        return [learnt for _, learnt in self._parts]

@@ -1,0 +1,316 @@
+"""Tempering: as much of the evidence is believed as serves rows that are left out."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+
+import evenodds as eo
+from evenodds.data.kept import Kept, Learnt, chosen, how_many
+from evenodds.data.messages import messages
+from evenodds.data.titanic import titanic as passengers
+from evenodds.models.left_out import LeftOut, leave_one_out
+from evenodds.models.naive_bayes import Model
+from evenodds.models.temper import Said, Temper, _Problem, fit
+from evenodds.text import quick
+
+
+def correlated(n: int, copies: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Two Gaussian columns that tell two classes apart, each repeated."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    x = rng.normal(size=(n, 2)) + y[:, None]
+    return pd.DataFrame({f"{j}-{k}": x[:, j] for j in range(2) for k in range(copies)}), y
+
+
+def log_loss(p: np.ndarray, y: np.ndarray) -> float:
+    return float(-np.log(p[np.arange(len(y)), y]).mean())
+
+
+def mixed(n: int = 300, seed: int = 1) -> tuple[pa.Table, list[str]]:
+    """A number, a category with holes and a text, all about one class of three."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["a", "b", "c"], n)
+    words = {"a": ["sun", "sea", "sand"], "b": ["rain", "sea", "mud"], "c": ["snow", "ice", "mud"]}
+    texts = [" ".join(rng.choice([*words[c], "the", "of"], rng.integers(1, 12))) for c in y]
+    number = rng.normal(size=n) + (y == "a")
+    category = np.where(rng.random(n) < 0.6, y, rng.choice(["a", "b", "c"], n))
+    hole = rng.random(n) < 0.2
+    columns = {"number": number, "category": pa.array(category, mask=hole), "text": texts}
+    return pa.table(columns), y.tolist()
+
+
+COLUMNS = {"text": eo.Words()}
+
+
+@pytest.mark.parametrize("copies", [12, 25])
+def test_repeated_columns_are_not_believed_more(copies):
+    (x, y), (once, _), (new, truth) = correlated(1000, copies), correlated(1000, 1), correlated(4000, copies, 5)
+    single = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(once, y)
+    many = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y)
+    plain = eo.NaiveBayes(columns=eo.Gaussian).fit(x, y)
+    want = log_loss(single.predict_proba(new[[c for c in new if c.endswith("-0")]]), truth)
+    assert log_loss(many.predict_proba(new), truth) <= 1.02 * want
+    assert log_loss(plain.predict_proba(new), truth) > 1.5 * want
+    assert_allclose(copies * many.model_.temper.exponents["0-0"], single.model_.temper.exponents["0-0"], rtol=0.1)
+
+
+def test_thirty_rows_are_left_nearly_as_they_are():
+    """Where nothing is repeated, little is changed by what thirty rows happen to say."""
+    worse = []
+    for seed in range(20):
+        (x, y), (new, truth) = correlated(30, 1, seed), correlated(2000, 1, 99)
+        nb = eo.NaiveBayes(columns=eo.Gaussian)
+        plain = log_loss(nb.fit(x, y).predict_proba(new), truth)
+        worse.append(log_loss(nb.set_params(temper=True).fit(x, y).predict_proba(new), truth) / plain)
+        nb.set_params(temper=False)
+    assert np.mean(worse) < 1.02
+
+
+def test_the_slope_is_the_derivative():
+    rng = np.random.default_rng(0)
+    y, n = rng.integers(0, 3, 50), 50
+    said = [
+        Said(("t",), rng.normal(size=(n, 3)), rng.integers(0, 40, n).astype(float)),
+        Said(("x",), rng.normal(size=(n, 3))),
+    ]
+    problem = _Problem(np.log(rng.dirichlet(np.ones(3), n)), said, y, rng.random(n))
+    for _ in range(5):
+        at = 0.3 * rng.normal(size=2 * 2 + 1 + 3)
+        assert_allclose(problem(at)[1], approx_fprime(at, lambda x: problem(x)[0], 1e-6), rtol=1e-4, atol=1e-4)
+
+
+def test_it_is_fitted_on_rows_that_are_left_out():
+    """The sum of what columns say, each row left out, under the exponents, is what leave-one-out reports."""
+    table, y = mixed(200)
+    model = eo.NaiveBayes(columns=COLUMNS, temper="columns").fit(table, y).model_
+    temper, plain = model.temper, model.untempered
+    learnt = Learnt(*_read(table, y))
+    lengths = np.array([len(text.split()) for text in table["text"].to_pylist()])
+
+    def summed(rows, first, says):
+        total = temper.prior * first + [temper.offsets[c] for c in model.classes]
+        for name, evidence in says.items():
+            far = np.maximum(lengths, 1.0) ** -temper.shrink[name] if name in temper.shrink else np.ones(len(y))
+            total = total + temper.exponents[name] * far[:, None] * evidence
+        return total
+
+    [total] = LeftOut(plain).blocks(learnt, summed, 1)
+    want = total - np.log(np.exp(total).sum(axis=1, keepdims=True))
+    assert_allclose(leave_one_out(model, table, y), want, atol=1e-9)
+
+
+def test_leaving_out_a_row_is_forgetting_it_under_the_same_temper():
+    table, y = mixed(60)
+    columns = {**COLUMNS, "number": eo.Gaussian}  # the cuts of binned columns stay those of all rows
+    model = eo.NaiveBayes(columns=columns, smoothing=1.0, temper=True).fit(table, y).model_
+    got = model.leave_one_out(table, y)
+    for i in range(0, 60, 7):
+        rest = model.forget(table.slice(i, 1), y[i : i + 1])
+        assert_allclose(got[i], rest.log_proba(table.slice(i, 1))[0], atol=1e-8)
+
+
+def _read(table, y):
+    from evenodds.cells import as_column
+    from evenodds.data.memory import table as as_table
+    from evenodds.data.sum import target_codes
+
+    rows = as_table(table)
+    return rows, target_codes(as_column(y), rows.rows)
+
+
+@pytest.mark.parametrize("events", ["counts", "present", "bernoulli", "complement"])
+def test_explanations_of_tempered_texts_add_up(events):
+    table, y = mixed()
+    nb = eo.NaiveBayes(columns={"text": eo.Words(events=events)}, temper=True).fit(table, y)
+    p = nb.predict_proba(table.slice(0, 20))
+    for row, found in zip(p, nb.explain(table.slice(0, 20))):
+        a, b = (int(np.flatnonzero(nb.classes_ == c)[0]) for c in (found.of, found.against))
+        assert_allclose(found.total, np.log(row[a] / row[b]), atol=1e-9)
+        assert_allclose(found.prior + sum(term.log_odds for term in found.terms), found.total, atol=1e-9)
+
+
+def test_weights_of_a_tempered_table_are_those_of_its_answers():
+    people = passengers()
+    x = people.drop_columns("survived").to_pandas()
+    nb = eo.NaiveBayes(columns=eo.Categorical, estimate="mean", temper=True).fit(x, people["survived"].to_pandas())
+    one_hot = pd.get_dummies(x, prefix_sep="=")[nb.coef_names_].to_numpy(float)
+    assert_allclose(one_hot @ nb.coef_[0] + nb.intercept_[0], nb.decision_function(x), atol=1e-9)
+    text, y = mixed()
+    with pytest.raises(AttributeError, match="length of a text"):
+        _ = eo.NaiveBayes(columns=COLUMNS, temper=True).fit(text.select(["text"]), y).coef_
+
+
+def test_the_density_of_a_row_is_not_tempered():
+    table, y = mixed()
+    nb = eo.NaiveBayes(columns=COLUMNS)
+    want = nb.fit(table, y).score_samples(table)
+    assert_allclose(nb.set_params(temper=True).fit(table, y).score_samples(table), want)
+
+
+def test_adding_averages_and_commutes():
+    table, y = mixed()
+    half = len(y) // 2
+    schema = eo.NaiveBayes(columns=COLUMNS).fit(table, y).model_.schema
+    a = eo.NaiveBayes(schema=schema, temper=True).fit(table.slice(0, half), y[:half])
+    b = eo.NaiveBayes(schema=schema, temper=True).fit(table.slice(half), y[half:])
+    assert (a + b).model_ == (b + a).model_
+    both, one, two = (nb.model_.temper for nb in (a + b, a, b))
+    assert both.rows == len(y)
+    assert_allclose(np.log(both.exponents["text"]), np.mean(np.log([one.exponents["text"], two.exponents["text"]])))
+    assert (a + eo.NaiveBayes(schema=schema).fit(table, y)).model_.temper == one
+    assert (a.model_.learn(table, y) - a.model_.untempered).temper == one
+    assert (one + two) + one == pytest.approx((one + two) + one)
+
+
+def test_associative():
+    a, b, c = (Temper({"x": e}, {"x": s}, p, {"k": o}, n) for e, s, p, o, n in
+               [(0.5, 0.1, 1.0, 0.3, 10), (0.2, 0.4, 0.8, -0.3, 30), (1.5, 0.0, 1.2, 0.0, 60)])  # fmt: skip
+    left, right = (a + b) + c, a + (b + c)
+    for one, two in [(left.exponents, right.exponents), (left.shrink, right.shrink), (left.offsets, right.offsets)]:
+        assert one == pytest.approx(two)
+    assert left.prior == pytest.approx(right.prior)
+    assert left.rows == right.rows == 100
+
+
+def test_nothing_learnt_about_a_class_of_one_row():
+    temper = fit(
+        np.log([[0.5, 0.5], [1.0, 1e-300]]), [Said(("x",), np.array([[0.0, 1.0], [3.0, 0.0]]))], np.array([1, 0])
+    )
+    assert temper.rows == 2
+    with np.errstate(divide="ignore"):
+        lost = np.log([[0.5, 0.5], [0.0, 1.0]])
+    assert fit(lost, [Said(("x",), np.array([[0.0, 1.0], [-np.inf, 0.0]]))], np.array([1, 0])).rows == 1
+
+
+def test_saved_and_loaded(tmp_path):
+    table, y = mixed()
+    nb = eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y)
+    nb.save(tmp_path / "m.eo")
+    again = eo.NaiveBayes.load(tmp_path / "m.eo")
+    assert again.model_ == nb.model_
+    assert again.model_.temper == nb.model_.temper
+    assert again.temper is True
+    assert_allclose(again.predict_proba(table), nb.predict_proba(table))
+
+
+@pytest.mark.parametrize("spoilt", [
+    {"exponents": {"by": {"text": 0.0}}}, {"exponents": {"by": {"text": -1.0}}}, {"prior": 0.0}, {"rows": -1},
+    {"prior": "1"}, {"shrink": {"by": {"text": "x"}}}, {"extra": 1}, {"exponents": 3},
+])  # fmt: skip
+def test_a_spoilt_temper_is_refused(spoilt):
+    from evenodds import file
+    from evenodds.models.store import _parts, model_of
+
+    table, y = mixed()
+    arrays, header = _parts(eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_)
+    header = json.loads(json.dumps({"format": 1, **header}))
+    assert isinstance(model_of(arrays, header, "m.eo"), Model)
+    header["temper"] |= spoilt
+    with pytest.raises(file.FileError, match=r"m\.eo"):
+        model_of(arrays, header, "m.eo")
+
+
+@pytest.mark.parametrize("words", [eo.Words(), eo.Words(ngrams=2, events="present"), eo.Words(events="bernoulli"),
+                                   eo.Words(buckets=2**10, ngrams=2, events="present")])  # fmt: skip
+def test_one_message_by_the_small_process_has_the_same_bits(words, tmp_path):
+    table = messages()
+    texts, y = table["text"].to_pylist(), table["label"].to_pylist()
+    nb = eo.NaiveBayes(columns=words, temper=True).fit(texts, y)
+    assert nb.model_.temper.shrink["text"]
+    nb.save(tmp_path / "m.eo")
+    small = quick.load(tmp_path / "m.eo")
+    for text in [*texts[:40], "", "never seen zzzz"]:
+        assert small.log_joint(text) == nb.predict_joint_log_proba([text])[0].tolist()
+        assert small.log_joint(text) == nb.model_.log_joint(pa.table({"text": [text]}))[0].tolist()
+
+
+def test_files_pipes_and_memory_agree(tmp_path):
+    """The rows that are kept are chosen by their numbers, whatever the file, the batches and the threads."""
+    x, y = correlated(30_000, 2)
+    frame = x.assign(y=y)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    pa.parquet.write_table(
+        pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "x.parquet", row_group_size=777
+    )
+    schema = eo.NaiveBayes(columns=eo.Gaussian).fit(frame, "y").model_.schema
+    want = eo.NaiveBayes(schema=schema, temper=True).fit(frame, "y").model_.temper
+    assert want.rows == how_many(30_000) == 3750
+    for path in ("x.csv", "x.parquet"):
+        for threads in (1, 2):
+            got = (
+                eo.NaiveBayes(schema=schema, temper=True, threads=threads).fit(str(tmp_path / path), "y").model_.temper
+            )
+            assert got.rows == want.rows
+            assert_allclose(list(got.exponents.values()), list(want.exponents.values()), rtol=1e-9)
+
+
+def test_what_is_kept_does_not_depend_on_batches():
+    x, y = correlated(50_000, 1)
+    rows, target = _read(pa.Table.from_pandas(x), y)
+    learnt = Learnt(rows, target)
+    found = []
+    for step in (700, 9_999, 50_000):
+        keep = Kept()
+        for start in range(0, 50_000, step):
+            stop = min(start + step, 50_000)
+            part = Learnt(rows.slice(start, stop), target[start:stop])
+            keep.add(stop - start, keep.pick(start, stop - start, None, part))
+        found.append(np.concatenate([np.asarray(part.rows["0-0"]) for part in keep.parts()]))
+    want = np.asarray(learnt.some(chosen(50_000)).rows["0-0"])
+    assert len(want) == 6250
+    for got in found:
+        assert np.array_equal(got, want)
+    assert len(np.concatenate([part.rows["0-0"] for part in keep.parts(100)])) == 100
+
+
+def test_sparse_rows_are_tempered_too():
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    x = (rng.random((400, 30)) < 0.1 + 0.2 * y[:, None]).astype(float)
+    dense = eo.NaiveBayes(columns=eo.Bernoulli, temper=True).fit(x, y)
+    sparse = eo.NaiveBayes(columns=eo.Bernoulli, temper=True).fit(sp.csr_matrix(x), y)
+    assert_allclose(sparse.predict_proba(sp.csr_matrix(x)), dense.predict_proba(x))
+
+
+def test_partial_fit_averages_the_batches():
+    x, y = correlated(600, 3)
+    nb = eo.NaiveBayes(columns=eo.Gaussian, temper=True).partial_fit(x[:300], y[:300]).partial_fit(x[300:], y[300:])
+    assert nb.model_.temper.rows == 600
+    whole = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y).model_.temper
+    assert_allclose(nb.model_.temper.exponents["0-0"], whole.exponents["0-0"], rtol=0.1)
+
+
+def test_no_such_temper():
+    with pytest.raises(ValueError, match="temper='yes': expected False, True or 'columns'"):
+        eo.NaiveBayes(temper="yes").fit([[0.0], [1.0]], [0, 1])
+
+
+def run(*args: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "evenodds", *args], capture_output=True, text=True, check=False)
+
+
+def test_command_line(tmp_path):
+    table, y = mixed()
+    pa.csv.write_csv(table.append_column("y", pa.array(y)), tmp_path / "x.csv")
+    model, path = str(tmp_path / "m.eo"), str(tmp_path / "x.csv")
+    done = run("fit", path, "-t", "y", "--text", "text", "-o", model, "--temper")
+    assert done.returncode == 0
+    assert "words repeat each other about" in done.stderr
+    shown = run("show", model)
+    assert "how much is believed" in shown.stdout
+    assert json.loads(run("show", model, "--json").stdout)["temper"]["rows"] == 300
+    folds = ["evaluate", path, "-t", "y", "--text", "text", "--folds", "5", "--json"]
+    plain, tempered = (json.loads(run(*folds, *more).stdout)["log_loss"] for more in ([], ["--temper"]))
+    assert tempered < plain
+    assert run("evaluate", model, path, "--temper").returncode == 2
