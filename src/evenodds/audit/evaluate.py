@@ -6,7 +6,6 @@ the sum of the other folds' tallies. The finest folds are single rows: each is j
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -64,7 +63,7 @@ def cross_validate(
     whole = Model(schema, Tally.total(parts), settings or Settings())
     if keep is not None:
         whole = tempered_by(whole, keep.parts(most_rows(whole)), threads, temper)
-        models = [dataclasses.replace(model, temper=whole.temper) for model in models]
+        models = [model.believing(whole.temper) for model in models if whole.temper is not None]
     judged = Tally.total(_judged(models, source, reading, random_state, threads, []))
     return _metrics(judged, whole.classes, source), report
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -143,7 +142,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         new = self._tempered(model, Learnt(rows, target, weights))
         if first or self.model_.temper is None or new.temper is None:
             return self._keep(new)
-        return self._keep(dataclasses.replace(new, temper=self.model_.temper + new.temper))
+        return self._keep(new.believing(self.model_.temper + new.temper))
 
     def _tempering(self) -> Tempering:
         if self.temper not in (False, True, "columns"):

@@ -9,7 +9,6 @@ probability is 0.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -90,7 +89,7 @@ def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None,
     ]
     labels = [canonical(label) for label in model.classes.tolist()]
     temper = fit(first, said, np.concatenate(y), np.concatenate(weights), labels)
-    return dataclasses.replace(model, temper=temper)
+    return model.believing(temper)
 
 
 class LeftOut:

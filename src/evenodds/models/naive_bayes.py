@@ -178,6 +178,12 @@ class Model:
         """The same model, believing all."""
         return self if self.temper is None else Model(self.schema, self.tally, self.settings)
 
+    def believing(self, temper: Temper) -> Model:
+        """The same model under a temper; what was estimated already is not estimated again."""
+        new = dataclasses.replace(self.untempered, temper=temper)
+        new.__dict__["untempered"] = self.untempered
+        return new
+
     # -- what it has learnt ------------------------------------------------------------------------------------------
 
     @property
@@ -305,6 +311,12 @@ class Model:
     @functools.cached_property
     def distributions(self) -> dict[str, Distribution]:
         """p(x_j | c) of every column that can tell classes apart, batched over the classes."""
+        if self.temper is not None:
+            shrink = self.temper.shrink
+            return {
+                name: dataclasses.replace(one, shrink=shrink.get(name, 0.0)) if isinstance(one, WordCounts) else one
+                for name, one in self.untempered.distributions.items()
+            }
         found = {}
         for name, column in sorted(self.schema.features.items()):  # so that the columns' order changes no bit
             family, tally = family_of(column), self.column_tally(name)
@@ -321,9 +333,7 @@ class Model:
             one = found[name]
             if isinstance(one, WordCounts) and self.settings.unseen == "prior" and self.settings.estimate != "mle":
                 mass = WordCounts.unseen_weight(tally, self.column_prior(name), column)
-                one = found[name] = dataclasses.replace(one, unseen=mass)
-            if isinstance(one, WordCounts) and self.temper is not None:
-                found[name] = dataclasses.replace(one, shrink=self.temper.shrink.get(name, 0.0))
+                found[name] = dataclasses.replace(one, unseen=mass)
         return found
 
     def _check_spread(self, name: str, distribution: Distribution) -> None:

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
+from evenodds.models.alone import alone
 
 WIDE = 0.7  # of the prior of log exponent
 SHRINKING = 0.4  # the same of a text's power of its length
@@ -130,7 +131,8 @@ def fit(
         return Temper({name: 1.0 for one in said for name in one.columns})
     tried = [problem.first(exponent) for exponent in GRID]
     begin = min(tried, key=lambda x: problem(x)[0])
-    found = problem.parts(minimize(problem, begin, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x)
+    with alone():
+        found = problem.parts(minimize(problem, begin, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x)
     exponents: dict[str, float] = {}
     shrink: dict[str, float] = {}
     for one, log_a, b, centre in zip(said, found.logs, found.shrink, problem.centres):
