@@ -15,6 +15,7 @@ SCRIPTS = (
     "text_options",
     "text_speed",
     "text_leave_one_out",
+    "temper",
     "glm_reference",
     "glm_speed",
     "nist",
