@@ -91,7 +91,7 @@ def test_the_slope_is_the_derivative():
 def test_it_is_fitted_on_rows_that_are_left_out():
     """The sum of what columns say, each row left out, under the exponents, is what leave-one-out reports."""
     table, y = mixed(200)
-    model = eo.NaiveBayes(columns=COLUMNS, temper="columns").fit(table, y).model_
+    model = eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_
     temper, plain = model.temper, model.untempered
     learnt = Learnt(*_read(table, y))
     lengths = np.array([len(text.split()) for text in table["text"].to_pylist()])
@@ -289,11 +289,6 @@ def test_partial_fit_averages_the_batches():
     assert nb.model_.temper.rows == 600
     whole = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y).model_.temper
     assert_allclose(nb.model_.temper.exponents["0-0"], whole.exponents["0-0"], rtol=0.1)
-
-
-def test_no_such_temper():
-    with pytest.raises(ValueError, match="temper='yes': expected False, True or 'columns'"):
-        eo.NaiveBayes(temper="yes").fit([[0.0], [1.0]], [0, 1])
 
 
 def run(*args: str) -> subprocess.CompletedProcess:

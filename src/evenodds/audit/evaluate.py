@@ -18,7 +18,8 @@ from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import fold_of, number, sum_folds
 from evenodds.errors import DataError
-from evenodds.models.learn import Tempering, check_classes, most_kept, most_rows, schema_of, tempered_by
+from evenodds.models.learn import check_classes, most_kept, most_rows, schema_of
+from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 from evenodds.schema import Schema
@@ -45,7 +46,7 @@ def cross_validate(
     weights: str | None = None,
     random_state: int = 0,
     threads: int | None = None,
-    temper: Tempering = False,
+    temper: bool = False,
 ) -> tuple[Metrics, Report]:
     """How good such a model is on rows it has not seen: two passes over the source, whatever the number of folds.
 
@@ -62,7 +63,7 @@ def cross_validate(
         check_classes(model, f"{source.name}, without one of {folds} folds")
     whole = Model(schema, Tally.total(parts), settings or Settings())
     if keep is not None:
-        whole = tempered_by(whole, keep.parts(most_rows(whole)), threads, temper)
+        whole = tempered(whole, keep.parts(most_rows(whole)), threads)
         models = [model.believing(whole.temper) for model in models if whole.temper is not None]
     judged = Tally.total(_judged(models, source, reading, random_state, threads, []))
     return _metrics(judged, whole.classes, source), report

@@ -73,7 +73,7 @@ def evaluate(
         source = reading.files(paths).rereadable()
         with data.notes(quiet), data.progress(source, "judging", quiet):
             try:
-                temper, threads = modelling.tempering, reading.threads
+                temper, threads = modelling.temper, reading.threads
                 if folds is not None:
                     weight = modelling.weight
                     found = cross_validate(source, target, folds, told, how, weight, seed, threads, temper)

@@ -52,7 +52,7 @@ def fit(
     from evenodds.models.learn import learn
 
     with data.notes(quiet), data.progress(source, "learning", quiet):
-        weight, temper = modelling.weight, modelling.tempering
+        weight, temper = modelling.weight, modelling.temper
         model, report = learn(source, target, told, how, pattern, weight, reading.threads, temper)
     data.check_prior(model, source.name)
     model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later

@@ -82,12 +82,7 @@ class Modelling:
     estimate: str | None
     class_prior: str | None
     unseen: str | None
-    temper: str | None
-
-    @property
-    def tempering(self) -> Any:
-        """Whether evidence is tempered: for the table as a whole, or for each column."""
-        return "columns" if self.temper == "columns" else self.temper == "yes"
+    temper: bool
 
     def settings(self) -> Settings:
         """The settings that the options give; what is not given is the default."""
@@ -234,11 +229,5 @@ modelling = _gathered(
     click.option("--estimate", type=click.Choice(["predictive", "mean", "map", "mle"]), help="Of each column."),
     click.option("--class-prior", metavar="PRIOR", help="auto (the default), estimated, uniform, or ham=.8,spam=.2."),
     click.option("--unseen", type=click.Choice(["ignore", "prior"]), help="What a value never seen says."),
-    click.option(
-        "--temper",
-        is_flag=False,
-        flag_value="yes",
-        type=click.Choice(["yes", "columns"]),
-        help="Believe as much of the evidence as serves the rows, each left out; columns: an exponent for each.",
-    ),
+    click.option("--temper", is_flag=True, help="Believe as much of the evidence as serves the rows, each left out."),
 )

@@ -22,8 +22,9 @@ from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.explain import explain
 from evenodds.models.explanation import Explanation
-from evenodds.models.learn import Tempering, learn, more, most_kept, most_rows, tempered_by
+from evenodds.models.learn import learn, more, most_kept, most_rows
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
+from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
@@ -60,9 +61,9 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A factor on the rows of each class.
     unseen : {"ignore", "prior"}
         What a value never seen in any class says: nothing, or its smoothing mass.
-    temper : {False, True, "columns"}
-        Whether the evidence is taken to powers (one for the table, one that depends on its length for each text; with
-        "columns" one for each column) under which the learnt rows, each left out, are most probable.
+    temper : bool
+        Whether the evidence is taken to powers (one for each column; of a text, by its length too) under which the
+        learnt rows, each left out, are most probable.
     schema : Schema, optional
         Columns already decided, as in another model's `model_.schema`.
     threads : int, optional
@@ -79,7 +80,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_prior: Any = "auto",
         class_weight: Any = None,
         unseen: Any = "ignore",
-        temper: Any = False,
+        temper: bool = False,
         schema: Schema | None = None,
         threads: int | None = None,
     ) -> None:
@@ -108,8 +109,8 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns.
         """
         if is_path(X):
-            how, temper = self._settings(), self._tempering()
-            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, temper)
+            how = self._settings()
+            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, self.temper)
             return self._warn(report)._name(model)._keep(model)
         rows, target, kind = self._read(X, y, reset=True)
         settings = self._settings()
@@ -144,17 +145,12 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._keep(new)
         return self._keep(new.believing(self.model_.temper + new.temper))
 
-    def _tempering(self) -> Tempering:
-        if self.temper not in (False, True, "columns"):
-            raise ValueError(f"temper={self.temper!r}: expected False, True or 'columns'")
-        return self.temper
-
     def _tempered(self, model: Model, learnt: Learnt) -> Model:
         """The model, tempered by some of the rows it has just learnt, if that is wanted."""
-        if not self._tempering() or len(model.classes) < 2:
+        if not self.temper or len(model.classes) < 2:
             return model
         most = min(most_kept(model.schema), most_rows(model))
-        return tempered_by(model, [learnt.some(chosen(learnt.rows.rows, most))], self.threads, self.temper)
+        return tempered(model, [learnt.some(chosen(learnt.rows.rows, most))], self.threads)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""

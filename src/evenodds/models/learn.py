@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from evenodds.cells import target_kind
 from evenodds.data.decide import decide
-from evenodds.data.kept import LEAST, MOST, MOST_TEXTS, Kept, Learnt
+from evenodds.data.kept import LEAST, MOST, MOST_TEXTS, Kept
 from evenodds.data.memory import Table
 from evenodds.data.reading import Reading, coded, is_arrow_text
 from evenodds.data.report import Report
@@ -19,8 +19,7 @@ from evenodds.models.settings import Settings
 from evenodds.schema import Column, Schema, did_you_mean
 from evenodds.texts import Texts, numbers
 
-Tempering = Literal[False, True, "columns"]
-MANY_SCORES = 1 << 22  # of rows that are kept, for all classes
+MANY_SCORES = 1 << 23  # of rows that are kept, for all classes and columns
 MANY = 100  # different values of a target, from which on they may not be half of the rows
 
 
@@ -32,7 +31,7 @@ def learn(
     schema: Schema | None = None,
     weights: str | None = None,
     threads: int | None = None,
-    temper: Tempering = False,
+    temper: bool = False,
 ) -> tuple[Model, Report]:
     """The model of a source's rows, and what was wrong with some of them; tempered by some of them if wanted."""
     decided = schema_of(source, target, columns, schema, weights)
@@ -40,7 +39,11 @@ def learn(
     tally, report = sum_source(source, Reading(decided, weights=weights), threads, keep)
     model = Model(decided, tally, settings or Settings())
     check_classes(model, source.name)
-    return model if keep is None else tempered_by(model, keep.parts(most_rows(model)), threads, temper), report
+    if keep is not None:
+        from evenodds.models.left_out import tempered
+
+        model = tempered(model, keep.parts(most_rows(model)), threads)
+    return model, report
 
 
 def most_kept(schema: Schema) -> int:
@@ -49,15 +52,8 @@ def most_kept(schema: Schema) -> int:
 
 
 def most_rows(model: Model) -> int:
-    """How many of them a model with so many classes can look at."""
-    return max(LEAST, MANY_SCORES // max(len(model.classes), 1))
-
-
-def tempered_by(model: Model, learnt: list[Learnt], threads: int | None, temper: Tempering) -> Model:
-    """The model, believing as much as serves these rows, each one left out."""
-    from evenodds.models.left_out import tempered
-
-    return tempered(model, learnt, threads, temper == "columns")
+    """How many of them a model with so many classes and columns can look at."""
+    return max(LEAST, MANY_SCORES // max(len(model.classes) * len(model.schema.features), 1))
 
 
 def schema_of(

@@ -35,6 +35,7 @@ from evenodds.texts import Texts
 
 Evidence = Callable[[Any, Left], Floats]
 R = TypeVar("R")
+WIDEST = 1 << 14  # columns times classes, from which on a table has one exponent
 
 
 def leave_one_out(model: Model, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Floats:
@@ -63,12 +64,13 @@ def leave_one_out(model: Model, x: Any, y: Any, weights: Any = None, threads: in
     return np.concatenate([np.empty((0, len(model.classes))), *parts])
 
 
-def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None, by_column: bool = False) -> Model:
+def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None) -> Model:
     """The model, believing as much of its evidence as serves rows it has learnt, each one left out."""
     model = model.untempered
     left, words = LeftOut(model), [name for name in model.distributions if _is_text(model, name)]
     others = [name for name in model.distributions if name not in words]
-    groups = [(name,) for name in words] + ([(name,) for name in others] if by_column else [tuple(others)])
+    each = len(others) * len(model.classes) <= WIDEST
+    groups = [(name,) for name in words] + ([(name,) for name in others] if each else [tuple(others)])
     groups = [group for group in groups if group]
     found: list[tuple[Floats, ...]] = []
 

@@ -160,18 +160,16 @@ class Model:
         """The same tally under other settings; no pass over the data."""
         return Model(self.schema, self.tally, dataclasses.replace(self.settings, **settings), self.temper)
 
-    def tempered(
-        self, x: Any, y: Any, weights: Any = None, threads: int | None = None, *, by_column: bool = False
-    ) -> Model:
+    def tempered(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Model:
         """The same model, believing as much of its evidence as serves rows that it has learnt, each one left out.
 
-        One exponent for all columns but texts, and one with a power of its length for each text; or one by column.
+        An exponent for each column, near a common one, and for each text one with a power of its length.
         """
         from evenodds.models.left_out import Learnt, tempered
 
         rows = as_table(x)
         learnt = Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
-        return tempered(self, [learnt], threads, by_column)
+        return tempered(self, [learnt], threads)
 
     @functools.cached_property
     def untempered(self) -> Model:
