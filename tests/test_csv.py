@@ -12,9 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenodds.data import csv as module
+from evenodds.data import csv_kernels
 from evenodds.data.csv import CsvReader
-from evenodds.data.csv_kernels import split, stitch, turn
+from evenodds.data.csv_kernels import AT, LINE, ODD, OPEN, RAGGED, ROWS, split, stitch, turn
 from evenodds.errors import DataError
+from evenodds.texts import Texts
 
 TOLD = {"separator": ",", "decimal": ".", "thousands": "", "encoding": "utf-8", "header": False, "strip": False}
 texts = st.text('",\n\r ab\t\1é', max_size=30)
@@ -94,9 +96,62 @@ def arguments(data, columns, last):
     block = np.zeros(spare + size, np.uint8)
     block[:size] = np.frombuffer(data, np.uint8)
     room = size + 1
-    cells, spans = np.zeros((room, columns, 2), np.int32), np.zeros((room, 2), np.int32)
-    lines, ragged = np.zeros(room, np.int64), np.zeros((room, 2), np.int64)
-    return [block, size, 44, 34, False, last, cells, spans, lines, ragged, np.array([0, 1, spare, 0, 0, 0])]
+    ends, cells = np.zeros(room * columns + 64, np.int32), np.zeros((room, columns, 2), np.int32)
+    spans, lines = np.zeros((room, 2), np.int32), np.zeros(room, np.int64)
+    into = [ends, spans, lines, np.zeros(room, np.int32), cells, np.zeros((room, 2), np.int64)]
+    return [block, size, 44, 34, False, last, *into, np.array([0, 1, spare, 0, 0, 0, 0])]
+
+
+def turned(arguments, run=turn.compiled):
+    """The texts of the cells, their rows, the lines of these; what is ragged; and what is left."""
+    block, _, _, _, strip, _, ends, spans, lines, odd, cells, ragged, state = arguments
+    n = state[ROWS]
+    columns = np.full((cells.shape[1], 2, n), -7, np.int32)
+    run(block, ends, spans, odd[: state[ODD]], cells, strip, columns)
+    found = [Texts(block, *column).texts() for column in columns]
+    left = [state[AT], state[LINE], state[OPEN]]
+    return found, spans[:n].tolist(), lines[:n].tolist(), ragged[: state[RAGGED]].tolist(), left
+
+
+def row_by_row(arguments):
+    """`split` without its quick path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_kernels, "regular", lambda block, at, *rest: (rest[-2], at, rest[-1]))
+        split.plain(*arguments)
+
+
+quoted = st.sampled_from(['"a"', '"b,\n"', '""', '"\r\n ,"', '"' + "c\n" * 50 + '"'])
+well_formed = st.lists(st.lists(pieces | quoted, min_size=2, max_size=2).map(",".join), max_size=20).flatmap(
+    lambda rows: st.sampled_from(["\n", "\r\n"]).map(lambda end: end.join([*rows, ""]))
+)
+
+
+@given(
+    text=st.text(',"\n\r ab', max_size=300) | well_formed,
+    columns=st.integers(0, 3),
+    last=st.booleans(),
+    strip=st.booleans(),
+)
+@example(text='"' + "a" * 61 + '"\r\n,b\n', columns=1, last=True, strip=False)
+@example(text="a" * 62 + "\r\nb\n", columns=1, last=True, strip=False)
+@settings(deadline=None, max_examples=500)
+def test_64_bytes_at_a_time_are_cut_as_byte_by_byte(text, columns, last, strip):
+    quick, slow = (arguments(text.encode(), columns, last) for _ in range(2))
+    quick[4] = slow[4] = strip
+    split.compiled(*quick)
+    row_by_row(slow)
+    assert slow[-1][ODD] == slow[-1][ROWS]
+    assert turned(quick) == turned(slow)
+
+
+def test_regular_rows_take_the_quick_path_and_others_do_not():
+    lines = [b'1,"a,b\r\n"', b',""', b"2,x" * 30, b'3,"a""b"', b'4,a"b', b'5,"a" ', b"6,a\r7,b", b' 8, "c"']
+    text = b"\r\n".join([*lines, b""])
+    cut = arguments(text, 2, True)
+    split.compiled(*cut)
+    assert turned(cut)[3] == [[4, 31]]  # nothing but the row with too many cells
+    odd, rows = cut[9][: cut[-1][ODD]].tolist(), cut[-1][ROWS]
+    assert (odd, rows) == ([2, 3, 4, 5, 7], 8)
 
 
 @given(text=texts, columns=st.integers(0, 3), last=st.booleans(), strip=st.booleans())
@@ -179,13 +234,15 @@ def test_rows_are_passed_on_byte_by_byte():
         batch.append([b",1"])
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (5, 1), (700, 3), (40, 200)])
-def test_turn_is_its_python_and_turns(rows, columns):
-    cells = np.arange(rows * columns * 2, dtype=np.int32).reshape(rows, columns, 2)
-    for run in (turn.compiled, turn.plain):
-        turned = np.zeros((columns, 2, rows), np.int32)
-        run(cells, turned)
-        np.testing.assert_array_equal(turned, cells.transpose(1, 2, 0))
+@pytest.mark.parametrize("strip", [False, True])
+def test_turn_is_its_python(strip):
+    rng = np.random.default_rng(1)
+    words = ["", "a", ' "x" ', '"x"', '""', " b", '"y,""z"""']
+    text = "\n".join(",".join(rng.choice(words, 3)) for _ in range(1000))
+    cut = arguments(text.encode(), 3, True)
+    cut[4] = strip
+    split.compiled(*cut)
+    assert turned(cut, turn.compiled) == turned(cut, turn.plain)
 
 
 def test_stitch_is_its_python():

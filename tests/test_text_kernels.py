@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenodds import kernel
-from evenodds.text import instructions, kernels, table_kernels, tokenise
+from evenodds import instructions, kernel
+from evenodds.text import kernels, table_kernels, tokenise
 from evenodds.text.batches import Reader, folding, replacements, replacing
 from evenodds.text.keys import key, sealed
 from evenodds.text.tables import Counter, Links, Sorted, empty, lookup
@@ -197,7 +197,7 @@ def test_a_lookup_finds_what_is_there(both, keys, wanted):
 def test_instructions_do_what_their_python_does(data, at, case, zero):
     block, results = np.frombuffer(data, np.uint8), []
     for run in (probe.plain, probe.compiled):
-        out, found = np.zeros(100, np.uint8), np.zeros(5, np.uint64)
+        out, found = np.zeros(100, np.uint8), np.zeros(6, np.uint64)
         run(block, at, out, np.uint8(case), np.uint8(zero), found)
         results.append((out.tobytes(), found.tolist()))
     assert results[0] == results[1]
@@ -209,6 +209,7 @@ def probe_instructions(data, at, out, case, zero, found):
     found[2] = instructions.trailing_zeros(found[1])
     found[3] = instructions.bits_set(found[0])
     found[4] = instructions.load_eight(data, at)
+    found[5] = instructions.same_byte(data, at, data[at + 7])
 
 
 probe = instructions.text_kernel(probe_instructions)

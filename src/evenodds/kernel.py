@@ -39,7 +39,7 @@ class Kernel:
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
         """Machine code that runs without the interpreter's lock, kept on disk between processes."""
-        numba = _numba()
+        numba = compiler()
         return self.plain if numba is None else numba.njit(nogil=True, cache=True)(self.py_func)
 
 
@@ -68,7 +68,7 @@ def eight_bytes(data: Any, start: int, stop: int) -> Any:
 
 
 @functools.cache
-def _numba() -> Any:
+def compiler() -> Any:
     """The compiler with our three instructions, or None where it is not installed."""
     try:
         import numba

@@ -19,10 +19,11 @@ from typing import Any, BinaryIO, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.data.csv_kernels import AT, LINE, OPEN, RAGGED, ROWS, SPARE, split, stitch, turn
+from evenodds.data.csv_kernels import AT, LINE, ODD, OPEN, RAGGED, ROWS, SPARE, split, stitch, turn
 from evenodds.data.dialect import SAMPLE, Dialect, Told, detect
 from evenodds.data.report import Report, Trouble
 from evenodds.errors import DataError
+from evenodds.instructions import WIDE
 from evenodds.labels import Bytes, Ints
 from evenodds.texts import Marks, Texts
 
@@ -31,6 +32,7 @@ LONGEST = 64 << 20  # bytes of one row
 MOST_ROWS = 1 << 19  # of a batch
 MOST_RAGGED = 1 << 12  # of a batch
 FIRST = 10_000  # rows of which a tenth may be ragged; more are no accident
+QUOTE = ord('"')
 _NONE = "\xff"  # a byte that is in no text
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 
@@ -118,7 +120,7 @@ class CsvReader:
             raise DataError(f"{name}: {error}") from None
         self._source = _Utf8(sample, stream, self.dialect.encoding)
         self._block, self._size, self._ended = np.zeros(64, np.uint8), 0, False
-        self._state = np.array([0, 1, 64, 0, 0, 0])
+        self._state = np.array([0, 1, 64, 0, 0, 0, 0])
         self._scratch = np.empty(0, np.int32)  # used again and again: fresh memory is slower than the cutting
         self._read_on()
         self._columns, first, line = self._first_row()
@@ -174,18 +176,19 @@ class CsvReader:
     def _split(self, rows: int, ragged: int, columns: int) -> tuple[Any, Any, Any, list[tuple[int, int]]]:
         """The next rows in the block: their cells by column, the rows themselves, their lines; and those left out."""
         room = min(rows, (self._size - int(self._state[AT])) // max(columns, 1) + 1)
-        if len(self._scratch) < 2 * room * columns:
-            self._scratch = np.empty(2 * room * columns, np.int32)
-        cells = self._scratch[: 2 * room * columns].reshape(room, columns, 2)
+        need = room * columns + WIDE
+        if len(self._scratch) < 3 * need:
+            self._scratch = np.empty(3 * need, np.int32)
+        ends, cells = self._scratch[:need], self._scratch[need : need + 2 * room * columns].reshape(room, columns, 2)
         spans, lines, wrong = np.empty((room, 2), np.int32), np.empty(room, np.int64), np.empty((ragged, 2), np.int64)
-        separator, strip = ord(self.dialect.separator or _NONE), self.dialect.strip
-        into = cells, spans, lines, wrong, self._state
-        split(self._block, self._size, separator, ord('"'), strip, self._ended, *into)
+        odd, separator, strip = np.empty(room, np.int32), ord(self.dialect.separator or _NONE), self.dialect.strip
+        into = ends, spans, lines, odd, cells, wrong, self._state
+        split(self._block, self._size, separator, QUOTE, strip, self._ended, *into)
         if self._ended and self._state[OPEN]:
             raise DataError(f"{self.name}, line {self._state[OPEN]:,}: a quote is opened here and never closed")
         n, k = self._state[ROWS], self._state[RAGGED]
         by_column = np.empty((columns, 2, n), np.int32)
-        turn(cells[:n], by_column)
+        turn(self._block, ends, spans, odd[: self._state[ODD]], cells, strip, by_column)
         return by_column, spans[:n], lines[:n], [(int(line), int(count)) for line, count in wrong[:k]]
 
     def _read_on(self) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.label_kernels import HALF, MIX, STEP
-from evenodds.text.instructions import (
+from evenodds.instructions import (
     WIDE,
     bits_set,
     fold_ascii,
@@ -24,6 +23,7 @@ from evenodds.text.instructions import (
     text_kernel,
     trailing_zeros,
 )
+from evenodds.label_kernels import HALF, MIX, STEP
 
 ALL, ONE, TWO, ZERO = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(1), np.uint64(2), np.uint64(0)
 SIGNS = np.uint64(0x8080808080808080)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.text.instructions import fetch_soon, shared, text_kernel
+from evenodds.instructions import fetch_soon, shared, text_kernel
 
 ONE, TWO, ZERO = np.uint64(1), np.uint64(2), np.uint64(0)
 AHEAD = 16  # keys between asking for a slot and using it

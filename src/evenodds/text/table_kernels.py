@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.text.instructions import fetch_soon, shared, text_kernel
+from evenodds.instructions import fetch_soon, shared, text_kernel
 
 ONE, TWO, ZERO = np.uint64(1), np.uint64(2), np.uint64(0)  # a place that is unsigned is not looked at from the end
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.kernel import Kernel, _numba
+from evenodds.kernel import Kernel, compiler
 
 WIDE = 64  # bytes that are folded at once
 
@@ -36,6 +36,11 @@ def load_eight(data: Any, i: Any) -> Any:
 
 def fetch_soon(data: Any, i: Any) -> None:
     """Tell the machine that data[i] will be wanted, so that it is there by then."""
+
+
+def same_byte(data: Any, i: int, byte: Any) -> Any:
+    """One bit for each of the 64 bytes from i on: whether it is this one."""
+    return _bits(data[i : i + WIDE] == byte)
 
 
 def not_ascii(data: Any, i: int) -> Any:
@@ -63,7 +68,7 @@ class TextKernel(Kernel):
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
         """Machine code that runs without the interpreter's lock, kept on disk between processes."""
-        numba = _numba()
+        numba = compiler()
         if numba is None:
             return self.plain
         _teach()
@@ -130,6 +135,14 @@ def _teach() -> None:
 
         return types.void(data, where), code
 
+    def same_code(typing_context: Any, data: Any, i: Any, value: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            data, i, value = args
+            bytes_ = builder.load(address(context, builder, block, signature.args[0], data, i), align=1)
+            return builder.bitcast(builder.icmp_unsigned("==", bytes_, splat(builder, value)), word)
+
+        return u8(data, where, u1), code
+
     def high_code(typing_context: Any, data: Any, i: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             bytes_ = builder.load(address(context, builder, block, signature.args[0], *args), align=1)
@@ -162,12 +175,14 @@ def _teach() -> None:
     count: Any = intrinsic(set_code)
     eight: Any = intrinsic(eight_code)
     fetch: Any = intrinsic(fetch_code)
+    same: Any = intrinsic(same_code)
     high: Any = intrinsic(high_code)
     fold: Any = intrinsic(fold_code)
     overload(trailing_zeros, inline="always")(lambda x: lambda x: zeros(x))
     overload(bits_set, inline="always")(lambda x: lambda x: count(x))
     overload(load_eight, inline="always")(lambda data, i: lambda data, i: eight(data, i))
     overload(fetch_soon, inline="always")(lambda data, i: lambda data, i: fetch(data, i))
+    overload(same_byte, inline="always")(lambda data, i, byte: lambda data, i, byte: same(data, i, byte))
     overload(not_ascii, inline="always")(lambda data, i: lambda data, i: high(data, i))
     overload(fold_ascii, inline="always")(
         lambda data, i, out, j, case, zero: lambda data, i, out, j, case, zero: fold(data, i, out, j, case, zero)
