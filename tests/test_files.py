@@ -276,3 +276,14 @@ def test_a_pipe_is_read_once(tmp_path):
         raw = write(t, tmp_path / name).read_bytes()
         subprocess.run([sys.executable, "-c", script], input=raw, check=True)
         assert eo.load(tmp_path / "m.eo") == known
+
+
+def test_a_file_is_learnt_without_loading_pandas(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("amount,count,colour,y\n" + "".join(f"{i / 8},{i},{'rg'[i % 2]},{i % 3}\n" for i in range(200)))
+    program = (
+        "import sys; from evenodds.data.files import Files; from evenodds.models.learn import learn;"
+        f"learn(Files(({str(path)!r},)), 'y'); print('pandas' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"

@@ -224,7 +224,7 @@ def test_numbers_are_their_python(cells):
     for run in ("compiled", "plain"):
         n = len(texts)
         values, rest = np.zeros(n), np.zeros(n, np.int32)
-        left = getattr(short, run)(*data, ord("."), values, rest)
+        left = getattr(short, run)(*data, n, ord("."), values, rest)
         rest = np.arange(n, dtype=np.int32)  # all of them, the short ones too
         wholes, tens, how = np.zeros(n, np.uint64), np.zeros(n, np.int64), np.zeros(n, np.uint8)
         again = np.zeros(n)
@@ -248,12 +248,23 @@ def test_zeros_in_front_are_no_digits():
     assert (wholes[:2].tolist(), tens[:2].tolist()) == ([12345678901234567, 1], [-20, 0])
 
 
+def test_columns_side_by_side_are_read_as_columns_alone():
+    rng = np.random.default_rng(2)
+    cells = [f"{value:.{int(places)}f}" for value, places in zip(rng.normal(0, 100, 3600), rng.integers(0, 17, 3600))]
+    cells[700:3000:300] = ["junk"] * 8
+    texts = Texts.of(cells)
+    alone, wrong = numbers(texts)
+    together, bad = numbers(texts, columns=3)
+    assert bits(together) == bits(alone)
+    assert bad.tolist() == wrong.tolist() == [*range(700, 3000, 300)]
+
+
 def test_what_is_short_is_read_as_what_is_long():
     rng = np.random.default_rng(1)
     cells = [f"{value:.{places}f}"[:9] for value in rng.normal(0, 100, 500) for places in range(6)]
     texts, n = Texts.of(cells), len(cells)
     values, rest = np.zeros(n), np.zeros(n, np.int32)
-    left = short(texts.blob, texts.starts, texts.stops, ord("."), values, rest)
+    left = short(texts.blob, texts.starts, texts.stops, n, ord("."), values, rest)
     assert left < n / 10
     longer, bad = numbers(Texts.of([cell + ("" if "." in cell else ".") + "0" * 9 for cell in cells]))
     read = np.setdiff1d(np.arange(n), rest[:left])

@@ -55,7 +55,19 @@ class Coded:
         labels = pa.LargeStringArray.from_buffers(
             len(self.labels), pa.py_buffer(self.labels.ends), pa.py_buffer(self.labels.blob)
         )
-        return labels.cast(pa.string()).take(pa.array(places, mask=places < 0))
+        return labels.cast(pa.string()).take(arrow_numbers(places, places < 0))
+
+
+def arrow_numbers(x: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Any:
+    """Numbers as Arrow has them, where they lie: `pa.array` would load pandas to see whether they are its own.
+
+    >>> arrow_numbers(np.array([1, 2]), null=np.array([True, False])).to_pylist()
+    [None, 2]
+    """
+    known = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(x.dtype), len(x), [known, pa.py_buffer(np.ascontiguousarray(x))], -1
+    )
 
 
 def as_column(x: Any) -> Raw | Coded:
@@ -110,7 +122,7 @@ def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
         return "date"
     if t.is_integer(type_) or t.is_floating(type_) or t.is_decimal(type_):
         numbers = values.cast(pa.float64(), safe=False)
-        if pc.all(pc.is_in(numbers, pa.array([0.0, 1.0]))).as_py():
+        if pc.all(pc.is_in(numbers, arrow_numbers(np.array([0.0, 1.0])))).as_py():
             return "flag"
         distinct = pc.count_distinct(values).as_py()
         return "id" if t.is_integer(type_) and named and distinct == len(values) >= MANY else "number"
@@ -183,10 +195,25 @@ def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
         return np.full(len(raw), np.nan)
     elif not (t.is_integer(type_) or t.is_floating(type_)):
         raise DataError(f"column {name!r} holds {raw.type}, not numbers; leave it out with Column(role='ignore')")
-    if isinstance(raw, pa.ChunkedArray) and raw.num_chunks == 1:
-        raw = raw.chunk(0)
-    cells = raw.to_numpy() if isinstance(raw, pa.ChunkedArray) else raw.to_numpy(zero_copy_only=False)
-    return cells.astype(np.float64, copy=False)
+    chunks = raw.chunks if isinstance(raw, pa.ChunkedArray) else [raw]
+    parts = [_doubles(chunk) for chunk in chunks if len(chunk)]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
+
+
+def _doubles(raw: Any) -> NDArray[np.float64]:
+    """Numbers of an Arrow array as doubles, NaN where null."""
+    x = _where_they_lie(raw).astype(np.float64, copy=False)
+    if not raw.null_count:
+        return x
+    known = np.unpackbits(np.frombuffer(raw.buffers()[0], np.uint8), bitorder="little")
+    return np.where(known[raw.offset : raw.offset + len(raw)], x, np.nan)
+
+
+def _where_they_lie(raw: Any) -> NDArray[Any]:
+    """The numbers of an Arrow array, anything where null; its own `to_numpy` would load pandas."""
+    data = raw.buffers()[1]
+    every = np.frombuffer(b"" if data is None else data, raw.type.to_pandas_dtype())
+    return every[raw.offset : raw.offset + len(raw)]
 
 
 def _numbers(cells: Texts, name: str) -> NDArray[np.float64]:
@@ -232,7 +259,7 @@ def codes(raw: Raw | Coded) -> Coded:
     indices = encoded.indices
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
-    where = indices.to_numpy(zero_copy_only=False)
+    where = _where_they_lie(indices)
     values = encoded.dictionary.to_pylist()
     if any(value is None or value != value for value in values):
         real = np.array([value is not None and value == value for value in values])

@@ -12,23 +12,21 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.instructions import text_kernel, trailing_zeros
 from evenodds.kernel import bits, eight_bytes, kernel
 
+GROUP = 512  # rows of a file that stay in the cache while all of their columns are read
 MISSING, SCANNED, LONG, WORD, JUNK = range(5)  # a cell: blank, taken apart, too many digits, perhaps a word, neither
 
 _ZERO, _NINE, _PLUS, _MINUS, _POINT, _BLANK, _E, _SMALL = 48, 57, 43, 45, 46, 32, 69, 32
 _ZEROS, _LOW, _HIGH = np.uint64(0x3030303030303030), np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
 _NO_DIGIT = np.uint64(0x7676767676767676)  # carries into the top bit of every byte from 10 on
-_PLACE, _BYTE, _1, _7, _8, _56 = (np.uint64(n) for n in (0x0001020304050607, 255, 1, 7, 8, 56))
+_BYTE, _1, _7, _8 = (np.uint64(n) for n in (255, 1, 7, 8))
 _BY_10, _BY_100, _BY_10000 = np.uint64(10 << 8 | 1), np.uint64(100 << 16 | 1), np.uint64(10000 << 32 | 1)
 _PAIRS, _FOURS, _16, _32 = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF), np.uint64(16), np.uint64(32)
 
-_TEN, _TEN_8, _MOST_DIGITS, _FAR = (
-    np.uint64(10),
-    np.uint64(10**8),
-    19,
-    1 << 40,
-)  # digits that fit 64 bits; a power beyond any text's length
+_MOST_DIGITS, _FAR = 19, 1 << 40  # digits that fit 64 bits; a power beyond any text's length
+_TEN, _TENS = np.uint64(10), np.array([10**k for k in range(9)], np.uint64)
 _POWERS, _EXACT = np.array([float(10**k) for k in range(23)]), np.uint64(1 << 53)
 _LEAST, _GREATEST = -342, 308  # powers of ten; times a whole number below 10^19, less is 0 and more is infinite
 _0, _3, _9, _52, _63, _CLOSE, _HALF = (np.uint64(n) for n in (0, 3, 9, 52, 63, 511, 0xFFFFFFFF))
@@ -53,43 +51,46 @@ def fives() -> Any:
     return np.array(table, np.uint64)
 
 
-@kernel
-def short(blob: Any, starts: Any, stops: Any, decimal: int, values: Any, rest: Any) -> int:
+@text_kernel
+def short(blob: Any, starts: Any, stops: Any, rows: int, decimal: int, values: Any, rest: Any) -> int:
     """values[i] = the number blob[starts[i]:stops[i]], if it is up to eight digits and a mark; NaN if it is empty.
 
-    The other cells' numbers go to `rest`; returns how many there are.
+    The cells are columns of so many rows, one after the other: they are read some rows at a time. The numbers of other
+    cells go to `rest`; returns how many there are.
     """
     left, end, point = 0, len(blob), np.uint64(decimal ^ _ZERO)
-    for t in range(len(starts)):
-        i = np.int64(starts[t])
-        n = np.int64(stops[t]) - i
-        if n <= 0:
-            values[t] = np.nan
-            continue
-        minus = blob[i] == _MINUS
-        i += minus
-        n -= minus
-        if 1 <= n <= 8:
-            x = (eight_bytes(blob, i, end) ^ _ZEROS) << (_8 * np.uint64(8 - n))  # as if there were zeros in front
-            others = (((x & _LOW) + _NO_DIGIT) | x) & _HIGH
-            one = (others & (~others + _1)) >> _7  # the first of them
-            if others == one << _7 and x & one * _BYTE == one * point and (n > 1 or others == _0):
-                decimals: Any = 0
-                if others != _0:  # close the gap
-                    decimals = 7 - np.int64(one * _PLACE >> _56)
-                    x = (x & ~((one << _8) - _1)) | ((x & (one - _1)) << _8)
-                x = x * _BY_10 >> _8
-                x = (x & _PAIRS) * _BY_100 >> _16
-                x = (x & _FOURS) * _BY_10000 >> _32
-                value = np.float64(np.int64(x)) / _POWERS[decimals]
-                values[t] = -value if minus else value
-                continue
-        rest[left] = t
-        left += 1
+    for first in range(0, rows, GROUP):
+        for column in range(0, len(starts), rows):
+            for t in range(column + first, column + min(first + GROUP, rows)):
+                i = np.int64(starts[t])
+                n = np.int64(stops[t]) - i
+                if n <= 0:
+                    values[t] = np.nan
+                    continue
+                minus = blob[i] == _MINUS
+                i += minus
+                n -= minus
+                if 1 <= n <= 8:  # as if there were zeros in front
+                    x = (eight_bytes(blob, i, end) ^ _ZEROS) << (_8 * np.uint64(8 - n))
+                    others = (((x & _LOW) + _NO_DIGIT) | x) & _HIGH
+                    one = (others & (~others + _1)) >> _7  # the first of them
+                    if others == one << _7 and x & one * _BYTE == one * point and (n > 1 or others == _0):
+                        decimals: Any = 0
+                        if others != _0:  # close the gap
+                            decimals = 7 - (trailing_zeros(one) >> 3)
+                            x = (x & ~((one << _8) - _1)) | ((x & (one - _1)) << _8)
+                        x = x * _BY_10 >> _8
+                        x = (x & _PAIRS) * _BY_100 >> _16
+                        x = (x & _FOURS) * _BY_10000 >> _32
+                        value = np.float64(np.int64(x)) / _POWERS[decimals]
+                        values[t] = -value if minus else value
+                        continue
+                rest[left] = t
+                left += 1
     return left
 
 
-@kernel
+@text_kernel
 def scan(
     blob: Any,
     starts: Any,
@@ -124,14 +125,15 @@ def scan(
         first, digits, point, number, grouped, fine = i, 0, -1, np.uint64(0), False, True
         while True:
             run = i
-            while i + 8 <= stop:
-                x = eight_bytes(blob, i, end) ^ _ZEROS
+            while i < stop:  # eight digits at once, or the last few as if there were zeros in front
+                here = min(8, stop - i)
+                x = (eight_bytes(blob, i, end) ^ _ZEROS) << (_8 * np.uint64(8 - here))
                 if (((x & _LOW) + _NO_DIGIT) | x) & _HIGH != _0:
                     break
                 x = x * _BY_10 >> _8
                 x = (x & _PAIRS) * _BY_100 >> _16
-                number = number * _TEN_8 + ((x & _FOURS) * _BY_10000 >> _32)
-                i += 8
+                number = number * _TENS[here] + ((x & _FOURS) * _BY_10000 >> _32)
+                i += here
             while i < stop and _ZERO <= blob[i] <= _NINE:
                 number = number * _TEN + np.uint64(blob[i] - _ZERO)
                 i += 1

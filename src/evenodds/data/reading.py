@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evenodds import cells, texts
-from evenodds.cells import Coded, as_dates, codes, is_text, numbers
+from evenodds.cells import Coded, arrow_numbers, as_dates, codes, is_text, numbers
 from evenodds.data.memory import Table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import Batch
@@ -150,7 +150,7 @@ def _numbers(batch: Batch, names: Sequence[str], bad: dict[str, Trouble]) -> dic
             found[name] = numbers(raw, name)
     for some in texts.by_blob(written):
         together = texts.side_by_side([written[name] for name in some])
-        values, wrong = texts.numbers(together, batch.marks)
+        values, wrong = texts.numbers(together, batch.marks, len(some))
         column, row = np.divmod(wrong, max(batch.rows, 1))
         for j, name in enumerate(some):
             found[name] = values[j * batch.rows : (j + 1) * batch.rows]
@@ -221,7 +221,7 @@ def _dates(batch: Batch, name: str, bad: dict[str, Trouble]) -> Any:
         return raw
     coded = _codes(batch, name, {})
     place = coded.places
-    dates = as_dates(coded.labels.texts()).take(pa.array(place, mask=place < 0))
+    dates = as_dates(coded.labels.texts()).take(arrow_numbers(place, place < 0))
     wrong = np.flatnonzero(dates.is_null().to_numpy(zero_copy_only=False) & (place >= 0))
     if len(wrong):
         row = int(wrong[0])
@@ -256,15 +256,15 @@ def typed(raw: Any, marks: Marks) -> Any:
     coded = Coded(*texts.codes(raw)[:3])
     found = coded.labels.texts()
     places = coded.places
-    where = pa.array(places, mask=places < 0)
-    values, _ = texts.numbers(Texts.of(found), marks)
+    where = arrow_numbers(places, places < 0)
+    values, _ = texts.numbers(Texts.cut(coded.labels.blob, coded.labels.ends), marks)
     numeric = ~np.isnan(values)
     if _NOT_MEANT.search("\n".join(found)):
         numeric &= np.array([not _NOT_MEANT.match(text) for text in found], bool)
     counts = np.bincount(places[places >= 0], minlength=len(found))
     if len(found) and (numeric.all() or (numeric.sum() >= 20 and counts[~numeric].sum() <= 0.05 * counts.sum())):
         whole = all(text.strip().lstrip("+-").isdecimal() for text, number in zip(found, numeric) if number)
-        return (_whole(found, numeric) if whole else pa.array(values, mask=~numeric)).take(where)
+        return (_whole(found, numeric) if whole else arrow_numbers(values, ~numeric)).take(where)
     if len(found) and all(text.strip().lower() in ("true", "false") for text in found):
         return pa.array([text.strip().lower() == "true" for text in found]).take(where)
     return coded.arrow()
@@ -272,10 +272,11 @@ def typed(raw: Any, marks: Marks) -> Any:
 
 def _whole(found: list[str], numeric: NDArray[np.bool_]) -> Any:
     """Texts of whole numbers, exactly if they have up to 64 bits; null where one is no number."""
-    values = [int(text) if number and len(text) < DIGITS else None for text, number in zip(found, numeric)]
-    for type_ in (pa.int64(), pa.uint64()):
+    null = np.array([not number or len(text) >= DIGITS for text, number in zip(found, numeric)], bool)
+    values = [0 if missing else int(text) for text, missing in zip(found, null)]
+    for type_ in (np.int64, np.uint64):
         try:
-            return pa.array(values, type_)
-        except (OverflowError, pa.ArrowInvalid):
+            return arrow_numbers(np.array(values, type_), null)
+        except OverflowError:
             pass
-    return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return arrow_numbers(np.array([float(value) for value in values]), null)

@@ -12,6 +12,7 @@ leaf "histogram"  counts (bins, groups)
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,9 +31,11 @@ from evenodds.tally import Leaf, Numbers, Tally
 EXPONENTS = 4096
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
+FEW_GROUPS = 32  # whose room for bins is kept
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
 ROUNDING = 2.0**-102  # of Σx²: what double-doubles leave of a spread that is none
 RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
+_kept = threading.local()
 _NO_DEAL = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
 
 
@@ -76,7 +79,7 @@ def _count(
     )
     ends = np.cumsum([[0, 0, 0], *([len(part) for part in deal] for deal in deals)], axis=0).T.copy()
     dealt = np.empty((max((len(deal[1]) for deal in deals), default=0), LANES))
-    bins = np.zeros((g, EXPONENTS * MANTISSAS), np.int32)  # of which memory is only spent on those that are used
+    bins = _bins(g)
     histograms: list[Leaf] = []
     for some in _together(columns):
         own = np.array(origins[some], float)
@@ -89,6 +92,19 @@ def _count(
     while both.shape[1] > 1:
         both = dd.add(both[:, ::2], both[:, 1::2])
     return list(n.sum(axis=2)), [both[:, 0, j] for j in range(k)], histograms
+
+
+def _bins(groups: int) -> NDArray[np.int32]:
+    """Room for the bins of so many groups, all 0; memory is only spent on those that are used.
+
+    A thread keeps its own for the next batch, since fresh memory takes longer than counting does.
+    """
+    if groups > FEW_GROUPS:
+        return np.zeros((groups, EXPONENTS * MANTISSAS), np.int32)
+    if not hasattr(_kept, "bins"):
+        _kept.bins = np.zeros((FEW_GROUPS, EXPONENTS * MANTISSAS), np.int32)
+    bins: NDArray[np.int32] = _kept.bins[:groups]
+    return bins
 
 
 def _count_by_groups(
