@@ -247,6 +247,18 @@ def test_a_thinned_first_guess_changes_nothing_but_the_time(monkeypatch):
     np.testing.assert_allclose(guessed.coefficients, plain.coefficients, rtol=1e-6)
 
 
+def test_a_first_guess_does_not_share_a_coefficient_among_columns_that_say_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 3))
+    y = (rng.random(9000) < 1 / (1 + np.exp(-X @ [1, -1, 0.5]))).astype(int)
+    twice = np.column_stack([X, 2 * X[:, 0] + X[:, 1]])
+    monkeypatch.setattr("evenodds.models.glm.rows.PILOT", 500)
+    with pytest.warns(eo.RegressionWarning, match="`x3` = 2 `x0` . `x1`"):
+        found = eo.GLM(eo.Bernoulli).fit(twice, y).model_
+    np.testing.assert_allclose(found.coefficients[:-1], eo.GLM(eo.Bernoulli).fit(X, y).model_.coefficients, rtol=1e-6)
+    assert found.coefficients[-1] == 0
+
+
 def test_an_exposure_is_an_offset_and_scales_the_rate():
     frame = table()
     X, y = features(frame), frame["visits"]

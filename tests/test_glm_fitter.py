@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 from evenodds.models.glm import design_kernels
 from evenodds.models.glm.blocks import Block, Gram, Matrix
 from evenodds.models.glm.losses import Count, Logistic, Softmax, Squared
-from evenodds.models.glm.minimise import evaluate, minimise
+from evenodds.models.glm.minimise import minimise
+from evenodds.models.glm.sums import evaluate
 
 LOSSES = [Squared(), Logistic(), Count(), Softmax(4)]
 
@@ -221,3 +222,28 @@ def test_the_bits_do_not_depend_on_the_threads():
 def test_a_rate_too_large_is_said():
     with pytest.raises(ValueError, match="smaller rate"):
         minimise(Squared(), 0.0, 0.0, problem(Squared()), solver="ascent", rate=10.0)
+
+
+# A Hessian that is known from elsewhere
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Count(), Softmax(4)], ids=repr)
+@pytest.mark.parametrize("wrong", [1.0, 1.1, 3.0, -1.0], ids=["right", "nearly", "far off", "no Hessian at all"])
+def test_a_hessian_from_elsewhere_changes_nothing_but_the_way(loss, wrong):
+    rows = problem(loss, 400, offset=loss.outputs == 1)
+    plain = minimise(loss, 0.1, 0.5, rows)
+    bent = plain.hessian * wrong + np.diag(np.linspace(0, 0.1, len(plain.hessian))) * np.diag(plain.hessian)
+    found = minimise(loss, 0.1, 0.5, rows, start=plain.coefficients + 0.02, near=bent)
+    assert found.converged
+    np.testing.assert_allclose(found.coefficients, plain.coefficients, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(found.hessian, plain.hessian, atol=1e-6 * plain.hessian.max())
+
+
+def test_with_a_hessian_that_is_nearly_right_only_the_last_pass_forms_one(monkeypatch):
+    rows, orders = problem(Logistic(), 4000), []
+    near = minimise(Logistic(), 0.0, 0.0, problem(Logistic(), 4000, seed=1)).hessian
+    count = lambda loss, rows, b, order, *more: orders.append(order) or evaluate(loss, rows, b, order, *more)  # noqa: E731
+    monkeypatch.setattr("evenodds.models.glm.problem.evaluate", count)
+    assert minimise(Logistic(), 0.0, 0.0, rows, start=np.full(4, 0.02), near=near).converged
+    assert orders[-1] == 2
+    assert orders.count(2) == 1

@@ -24,6 +24,7 @@ R = TypeVar("R")
 
 TILE = 1 << 17  # numbers of a tile: what the cache holds
 LONGEST = 1 << 14  # rows of a tile
+NEAREST = 1 << 15  # numbers that are weighted and multiplied at once: what is nearest to the processor holds
 SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
 
 
@@ -132,26 +133,41 @@ class Gram:
     def __init__(self, width: int) -> None:
         self.width = width
         self.lower = np.zeros((width, width))  # triangle, but for the one-hot columns' rows
+        self._triangle: Floats | None = None  # of the dense columns
         self._pairs: Floats | None = None
         self._cross: Floats | None = None
-        self._dense = slice(0, 0)
+        self._dense = self._at = slice(0, 0)  # where the dense columns are, with and without the ones
 
     def add(self, tile: Tile, weights: Floats) -> None:
         """Add a tile's; the weights may be negative."""
         dense, sparse, _ = tile.runs
+        self._at = dense
         if tile.ones:
             self.lower[:, 0] += dataclasses.replace(tile, codes=tile.codes[:, :0]).pull(weights)
         if tile.dense.shape[1] and weights.min(initial=0.0) < 0:
             self.lower[dense, dense] += tile.dense.T @ (tile.dense * weights[:, None])
         elif tile.dense.shape[1]:
-            root = tile.dense * np.sqrt(weights)[:, None]
-            self.lower[dense, dense] += root.T @ root  # numpy knows a matrix by its transpose: half of the work
+            self._add_dense(tile.dense, np.sqrt(weights))
         if tile.sparse is not None:
             scaled = tile.sparse.multiply(weights[:, None]).tocsr()
             self.lower[sparse, dense] += scaled.T @ tile.dense
             self.lower[sparse, sparse] += (scaled.T @ tile.sparse).toarray()
         if tile.codes.shape[1]:
             self._add_codes(tile, np.ascontiguousarray(weights))
+
+    def _add_dense(self, x: Floats, root: Floats) -> None:
+        """The dense columns', each row times the root of its weight: half of a product's work."""
+        from scipy.linalg.blas import dsyrk
+
+        rows, d = x.shape
+        if self._triangle is None:
+            self._triangle = np.zeros((d, d), order="F")
+        size = max(1, NEAREST // d)
+        heavy = np.empty((min(size, rows), d))
+        for start in range(0, rows, size):
+            part = x[start : start + size]
+            here = np.multiply(part, root[start : start + size, None], out=heavy[: len(part)])
+            self._triangle = dsyrk(1.0, here.T, beta=1.0, c=self._triangle, lower=1, overwrite_c=1)
 
     def _add_codes(self, tile: Tile, weights: Floats) -> None:
         """The one-hot columns' rows: counted, not multiplied."""
@@ -176,6 +192,8 @@ class Gram:
             lower = lower + self._pairs[:-1, :-1].T  # the earlier column's code came first: the upper triangle
             lower[:, self._dense] += self._cross[:-1]
         whole = np.tril(lower)
+        if self._triangle is not None:
+            whole[self._at, self._at] += np.tril(self._triangle)
         return whole + np.tril(whole, -1).T
 
 

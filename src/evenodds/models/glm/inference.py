@@ -24,7 +24,7 @@ from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian
 from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, passed
 from evenodds.models.glm.losses import Loss
-from evenodds.models.glm.minimise import _assembled
+from evenodds.models.glm.sums import assembled
 from evenodds.show import Frame
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def sandwich(
                 rest = np.maximum(1 - second * tile.quadratic(known), 1e-12)
                 squares = squares / (rest if kind == "HC2" else rest * rest)
             grams[0].add(tile, weights * squares)
-        return _assembled(pairs, grams, block.width, outputs)
+        return assembled(pairs, grams, block.width, outputs)
 
     filling = np.sum(list(passed(rows, work, threads)), axis=0)
     if kind == "HC1":

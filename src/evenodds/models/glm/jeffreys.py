@@ -13,7 +13,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from evenodds.models.glm.blocks import Block, Floats, Rows, passed
 from evenodds.models.glm.losses import Logistic
-from evenodds.models.glm.minimise import HALVINGS, ROUNDING, Minimum, Step, Sums, evaluate
+from evenodds.models.glm.problem import HALVINGS, ROUNDING, Minimum, Step
+from evenodds.models.glm.sums import Sums, evaluate
 
 LONGEST = 5.0  # of a step, in what it changes a coefficient of a scaled column by
 

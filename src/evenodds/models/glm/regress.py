@@ -30,10 +30,12 @@ from evenodds.models.glm.design import Design, rescaled
 from evenodds.models.glm.jeffreys import jeffreys
 from evenodds.models.glm.least_squares import least_squares
 from evenodds.models.glm.losses import Squared
-from evenodds.models.glm.minimise import WIDEST, Minimum, Step, Sums, evaluate, minimise
+from evenodds.models.glm.minimise import WIDEST, minimise
 from evenodds.models.glm.plan import Plan, Roles
+from evenodds.models.glm.problem import Minimum, Step, renumbered
 from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
 from evenodds.models.glm.separated import Separated, separated, suspicious
+from evenodds.models.glm.sums import Sums, evaluate
 from evenodds.models.glm.survey import Found, standardised, surveyed
 from evenodds.schema import Column, Schema, SchemaWarning, did_you_mean
 
@@ -186,7 +188,8 @@ class _Fit:
         stop = None
         if settings.prior is None:
             stop = lambda sums, steps: steps >= min(PATIENCE, settings.most) and suspicious(sums)  # noqa: E731
-        found = solve(start=self._pilot(mean, precision), free=self._independent, most=settings.most, stop=stop)
+        start, near = self._pilot(mean, precision)
+        found = solve(start=start, free=self._independent, most=settings.most, stop=stop, near=near)
         done = len(found.steps) - 1
         if stop is not None and not found.converged and suspicious(found.sums):
             self.judged, self.verdict = True, separated(self.rows, self.found, self.threads)
@@ -205,20 +208,23 @@ class _Fit:
         hessian = sums.hessian + (precision if precision.ndim == 2 else np.diag(precision))
         return dataclasses.replace(found, sums=sums, hessian=hessian)
 
-    def _pilot(self, mean: Floats, precision: Floats) -> Floats:
-        """Where to start: the estimate of a thinned table, if it has one."""
+    def _pilot(self, mean: Floats, precision: Floats) -> tuple[Floats, Floats | None]:
+        """Where to start: the estimate of a thinned table and its Hessian, if it has one; else the target's mean."""
         start, few = self._start(), self.rows.thinned() if self.settings.solver == "auto" else None
         if few is None or few.whole.rows < 20 * start.size or start.size > WIDEST:
-            return start
-        share = few.whole.rows / self.found.survey.rows
+            return start, None
+        weight = few.whole.rows if few.whole.weights is None else float(few.whole.weights.sum())
+        share = weight / self.found.survey.weight
         try:
             guess = minimise(
                 self.loss, mean, precision * share, few, start=start, tolerance=1e-4, most=10, threads=self.threads
             )
         except (DataError, ValueError):
-            return start
-        sound = guess.converged and not suspicious(guess.sums)
-        return guess.coefficients if sound else start
+            return start, None
+        # columns that say the same share a coefficient in many ways, of which the sample's is none to start from
+        if not guess.converged or suspicious(guess.sums) or guess.hessian is None or _condition(guess.hessian) < EXACT:
+            return start, None
+        return guess.coefficients, guess.hessian / share
 
     def _independent(self, sums: Sums) -> Any:
         """Which columns are no combinations of others, judged by the first Hessian; a prior makes all of them."""
@@ -488,11 +494,6 @@ class _First:
         return dataclasses.replace(
             block, dense=one, sparse=None, codes=empty.astype(np.int32), width=1, shift=None, scale=None
         )
-
-
-def renumbered(steps: tuple[Step, ...], done: int) -> tuple[Step, ...]:
-    """Steps that were taken after others."""
-    return tuple(dataclasses.replace(step, number=step.number + done) for step in steps)
 
 
 def _condition(gram: Floats) -> float:

@@ -26,8 +26,9 @@ from evenodds.models.glm.blocks import SHARD, Block, Floats
 from evenodds.models.glm.coefficients import GaussianPrior, as_prior
 from evenodds.models.glm.design import Design
 from evenodds.models.glm.losses import FAMILIES, Loss, loss_for
-from evenodds.models.glm.minimise import SOLVERS, TOLERANCE, Solver, Step
+from evenodds.models.glm.minimise import SOLVERS, TOLERANCE, Solver
 from evenodds.models.glm.plan import Roles
+from evenodds.models.glm.problem import Step
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 from evenodds.show import Frame

@@ -45,6 +45,7 @@ class Held:
     """All rows in memory."""
 
     whole: Block
+    shard: int = SHARD  # rows
 
     @property
     def width(self) -> int:
@@ -53,7 +54,7 @@ class Held:
 
     def shards(self) -> list[slice]:
         """Runs of a fixed length."""
-        return [slice(at, min(at + SHARD, self.whole.rows)) for at in range(0, self.whole.rows, SHARD)]
+        return [slice(at, min(at + self.shard, self.whole.rows)) for at in range(0, self.whole.rows, self.shard)]
 
     def block(self, shard: slice) -> Block:
         """One run."""
@@ -63,12 +64,16 @@ class Held:
         """The same rows with numbers centred and scaled otherwise."""
         if self.whole.sparse is not None:
             return self
-        return Held(dataclasses.replace(self.whole, shift=design.shift, scale=design.scale))
+        return dataclasses.replace(self, whole=dataclasses.replace(self.whole, shift=design.shift, scale=design.scale))
 
     def thinned(self) -> Held | None:
         """Rows at equal distances, enough for a first guess; none where there are few."""
         step = self.whole.rows // PILOT
-        return None if step < 8 else Held(_part(self.whole, slice(step // 2, self.whole.rows, step)))
+        if step < 8:
+            return None
+        part = _part(self.whole, slice(step // 2, self.whole.rows, step))
+        dense, codes = np.ascontiguousarray(part.dense), np.ascontiguousarray(part.codes)
+        return Held(dataclasses.replace(part, dense=dense, codes=codes), PILOT // 8)
 
 
 def _part(whole: Block, rows: slice) -> Block:

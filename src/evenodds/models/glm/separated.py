@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenodds.families import Bernoulli, Categorical, Poisson
 from evenodds.models.glm.blocks import Block, Rows, Tile, passed
-from evenodds.models.glm.minimise import Sums
+from evenodds.models.glm.sums import Sums
 from evenodds.models.glm.survey import Found
 from evenodds.models.separators.separation import Separation, separation
 

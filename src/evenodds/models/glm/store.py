@@ -20,8 +20,8 @@ from evenodds.labels import canonical
 from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.losses import FAMILIES
-from evenodds.models.glm.minimise import Step
 from evenodds.models.glm.plan import Roles
+from evenodds.models.glm.problem import Step
 from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
 from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
 from evenodds.replacing import Path

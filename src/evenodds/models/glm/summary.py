@@ -36,7 +36,7 @@ class Summary:
         """What stands above the table."""
         model, totals = self.model, self.model.totals
         rows = f"{totals.rows:,.0f}" if float(totals.rows).is_integer() else f"{totals.rows:,.4g}"
-        steps = f", {totals.steps} steps" if totals.solver in WORDS else ""
+        steps = f", {totals.steps} step{'s' if totals.steps > 1 else ''}" if totals.solver in WORDS else ""
         solver = WORDS.get(totals.solver, totals.solver)
         done = "" if totals.converged else ", not converged"
         found = [

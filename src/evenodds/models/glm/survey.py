@@ -23,6 +23,7 @@ from evenodds.models.glm.losses import Loss, loss_for
 from evenodds.models.glm.plan import Chunk, Plan, chunk_of, chunk_of_memory, no_target
 from evenodds.models.glm.rows import Held, Streamed, block_of
 
+STRIP = 1 << 10  # rows whose moments are added at once
 FAR = 30.0  # standard deviations from 0, beyond which a column's mean is taken off before it is squared
 
 
@@ -123,13 +124,15 @@ def _moments(chunk: Chunk) -> Any:
         each = np.ones(chunk.rows) if chunk.weights is None else chunk.weights
         squares = chunk.sparse.power(2).T @ each
         return np.stack([np.zeros_like(squares), chunk.sparse.T @ each, squares])
-    origin, w = np.array(chunk.dense[0], np.float64), chunk.weights
+    origin = np.array(chunk.dense[0], np.float64)
     total, squares = np.zeros_like(origin), np.zeros_like(origin)
-    for start in range(0, chunk.rows, 1 << 12):
-        part = chunk.dense[start : start + (1 << 12)] - origin
-        heavy = part if w is None else part * w[start : start + (1 << 12), None]
-        total += heavy.sum(axis=0)
-        squares += np.einsum("ij,ij->j", part, heavy)
+    even, strip = np.ones(STRIP), np.empty((STRIP, len(origin)))
+    for start in range(0, chunk.rows, STRIP):
+        rows = chunk.dense[start : start + STRIP]
+        part = np.subtract(rows, origin, out=strip[: len(rows)])
+        w = even[: len(rows)] if chunk.weights is None else chunk.weights[start : start + STRIP]
+        total += w @ part
+        squares += w @ np.multiply(part, part, out=part)
     return np.stack([origin, total, squares])
 
 

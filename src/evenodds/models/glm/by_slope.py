@@ -1,0 +1,79 @@
+"""Solvers that need no Hessian: L-BFGS for very many coefficients, gradient ascent for looking at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenodds.models.glm.blocks import Floats
+from evenodds.models.glm.problem import HALVINGS, Minimum, Problem, Step
+
+
+def lbfgs(problem: Problem, begin: Floats, most: int) -> Minimum:
+    """L-BFGS (Liu and Nocedal 1989), each coefficient scaled by the curvature at the start."""
+    from scipy.optimize import minimize
+
+    flat = begin.ravel(order="F").copy()
+    cost, gradient, sums = problem.at(flat, 1)
+    diagonal = (
+        sums.hessian.ravel(order="F") + problem.prior.diagonal if sums.hessian is not None else np.ones(len(flat))
+    )
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    steps = [Step(1, cost, problem.slope(gradient, diagonal, sums.weight), 1.0)]
+    last: dict[str, Any] = {}
+
+    def function(x: Floats) -> tuple[float, Floats]:
+        value, slope, found = problem.at(flat + scale * x, 1)
+        last.update(x=x.copy(), value=value, slope=slope, sums=found)
+        return value, scale * slope
+
+    def look(x: Floats) -> None:
+        curves = last["sums"].hessian.ravel(order="F") + problem.prior.diagonal
+        slope = problem.slope(last["slope"], curves, sums.weight)
+        steps.append(Step(len(steps) + 1, last["value"], slope, 1.0))
+        if slope <= problem.tolerance:
+            raise StopIteration
+
+    options = {"maxiter": most, "maxfun": 2 * most, "maxcor": 20, "ftol": 0.0, "gtol": 0.0}
+    found = minimize(function, np.zeros(len(flat)), jac=True, method="L-BFGS-B", callback=look, options=options)
+    flat = flat + scale * found.x
+    cost, gradient, sums = problem.at(flat, 1)
+    curves = sums.hessian.ravel(order="F") + problem.prior.diagonal if sums.hessian is not None else diagonal
+    slope = problem.slope(gradient, curves, sums.weight)
+    steps.append(Step(len(steps) + 1, cost, slope, 0.0))
+    return Minimum(problem.shaped(flat), sums, None, slope <= 1e2 * problem.tolerance, "lbfgs", tuple(steps))
+
+
+def ascent(problem: Problem, begin: Floats, most: int, rate: float | None) -> Minimum:
+    """b += rate · gradient of the log-posterior; without a rate, the largest that keeps it rising.
+
+    A rate that overshoots is halved, and one that does not grows by a tenth: every step is kept, to be looked at.
+    """
+    flat = begin.ravel(order="F").copy()
+    cost, gradient, sums = problem.at(flat, 1)
+    steps: list[Step] = []
+    assert sums.hessian is not None
+    curves = sums.hessian.ravel(order="F") + problem.prior.diagonal
+    length = 1.0 / max(float(curves.sum()), np.finfo(float).tiny) if rate is None else rate
+    while True:
+        slope = problem.slope(gradient, curves, sums.weight)
+        if slope <= problem.tolerance or len(steps) >= most:
+            break
+        new = problem.at(flat - length * gradient, 1)
+        if rate is None:
+            tries = 0
+            while new[0] > cost and tries < HALVINGS:
+                length, tries = length / 2, tries + 1
+                new = problem.at(flat - length * gradient, 1)
+        steps.append(Step(len(steps) + 1, cost, slope, length))
+        flat = flat - length * gradient
+        if rate is None:
+            length *= 1.1
+        cost, gradient, sums = new
+        if not np.isfinite(cost):
+            raise ValueError(f"gradient ascent left all bounds at step {len(steps)}: take a smaller rate than {rate:g}")
+        assert sums.hessian is not None
+        curves = sums.hessian.ravel(order="F") + problem.prior.diagonal
+    steps.append(Step(len(steps) + 1, cost, slope, 0.0))
+    return Minimum(problem.shaped(flat), sums, None, slope <= problem.tolerance, "ascent", tuple(steps))
