@@ -11,7 +11,7 @@ Every fit runs in a process of its own, first on a few rows, then on all of them
 `fit` on what each library takes best: a numpy array, or a frame of pandas categoricals (glum and ours), a sparse
 one-hot matrix (scikit-learn, which has no categories), a dense one (statsmodels, which has nothing else).
 
-No penalty. Equal accuracy: of each library the time is that of its default tolerance, or of the first of 1e-4, 1e-5, ...
+No penalty. Equal accuracy: of each library the time is that of its default tolerance, or of the first of 1e-4, 1e-5 to
 1e-12 in its own words (glum's gradient_tol, scikit-learn's tol, statsmodels' for the coefficients), at which the
 coefficients are right: none, times its column's deviation, is off by more than 1e-6 of the largest such product,
 beside a minimum found by plain Newton steps until they are rounding. Where no tolerance gets there, or a fit takes more

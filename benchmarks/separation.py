@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from evenodds.models.separators.cone import Rows, cone
+from evenodds.models.separators.cone import cone
 from evenodds.models.separators.separation import separation
+from evenodds.models.separators.vectors import Rows
 
 LIMIT = 10.0  # seconds
 

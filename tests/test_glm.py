@@ -1,6 +1,7 @@
 """Regressions: published numbers, closed forms, laws, what is told plainly, and the file."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -752,3 +753,46 @@ def test_the_summary_in_a_notebook_escapes_names():
     page = eo.GLM().fit(frame, "y").summary()._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
+
+
+# Separation that is hard to see
+
+
+@pytest.mark.parametrize("away", [1e-8, -1e-8], ids=["one row contradicts by 1e-8", "one row agrees by 1e-8"])
+def test_one_row_of_thirty_thousand_decides_as_it_does_in_the_program_of_all_rows(away):
+    rng = np.random.default_rng(0)
+    X = np.repeat([[1.0, 1.0]], 30_000, axis=0)  # both classes lie on the diagonal: only (1, -1) is left
+    y = rng.integers(0, 2, 30_000)
+    X[y == 1, 0] += np.where(rng.random((y == 1).sum()) < 0.5, 0.5, 0.0)
+    X[y == 0, 1] += np.where(rng.random((y == 0).sum()) < 0.5, 0.5, 0.0)
+    X[12_345], y[12_345] = [1.0, 1.0 + away], 1  # not among the rows that the program is shown first
+    verdict = separation(X, y, 2, ["a", "b"])
+    assert bool(verdict) == (away < 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = eo.GLM(eo.Bernoulli, intercept=False).fit(X, y).model_
+    assert model.infinite.any() == bool(verdict)
+    assert any("separation" in note for note in model.notes) == bool(verdict)
+
+
+def test_a_sign_that_depends_on_the_way_is_shown_as_either_and_kept_in_a_file(tmp_path):
+    X, y = np.array([[1.0, 0], [2, 1], [3, 0], [4, 1]]), [0, 0, 1, 1]
+    with pytest.warns(eo.RegressionWarning, match="x0 → .∞, x1 → ±∞") as told:
+        glm = eo.GLM(eo.Bernoulli).fit(X, y)
+    assert told[0].filename == __file__  # a warning points at the line that called
+    shown = [line.split() for line in repr(glm.summary()).splitlines()]
+    assert ["intercept", "-inf"] in shown
+    assert ["x1", "±inf"] in shown
+    glm.save(tmp_path / "four.eo")
+    again = eo.GLM.load(tmp_path / "four.eo")
+    assert repr(again.summary()) == repr(glm.summary())
+
+
+def test_a_program_without_an_answer_is_said_plainly(monkeypatch):
+    def stuck(*_):
+        raise ArithmeticError("the linear program was not solved: it would take too long")
+
+    monkeypatch.setattr("evenodds.models.glm.separated.separation", stuck)
+    with pytest.warns(eo.RegressionWarning, match="whether coefficients are infinite was not found out: the linear"):
+        found = eo.GLM(eo.Bernoulli).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]).model_
+    assert not found.infinite.any()

@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evenodds as eo
 from evenodds.errors import DataError
-from evenodds.models.separators.cone import Rows
 from evenodds.models.separators.linear_rule import homogeneous
 from evenodds.models.separators.perceptron import learn, walk
+from evenodds.models.separators.vectors import Rows
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from evenodds.errors import DataError
-from evenodds.models.separators.cone import Rows, cone
+from evenodds.models.separators.cone import cone, solve
 from evenodds.models.separators.separation import separation
+from evenodds.models.separators.vectors import Rows
 
 
 def names(p):
@@ -154,6 +155,49 @@ def test_the_cone_itself_agrees():
             assert (found.first.weights > 0).all()
             assert found.first.weights.sum() == pytest.approx(1, abs=1e-15)
             np.testing.assert_allclose(found.first.weights @ u, 0, atol=1e-14)
+
+
+def wide_set(rng):
+    """A wide table of two classes or three: separated, overlapping, or with a flag that only one class has."""
+    n_classes, p = int(rng.choice([2, 3])), 26
+    X = np.column_stack([np.ones(600), rng.normal(size=(600, p - 2)), rng.random(600) < 0.05])
+    score = X @ rng.normal(size=(p, n_classes))
+    kind = rng.choice(["complete", "overlap", "quasi"])
+    y = (score + (0 if kind == "complete" else 12 * rng.gumbel(size=score.shape))).argmax(axis=1)
+    if kind == "quasi":
+        y[X[:, -1] > 0] = 1
+    return X, y, n_classes
+
+
+def test_wide_tables_are_told_without_a_linear_program_as_with_it(monkeypatch):
+    rng = np.random.default_rng(3)
+    sets = [wide_set(rng) for _ in range(12)]
+    by_newton = [cone(Rows(X, y, n)) for X, y, n in sets]
+    monkeypatch.setattr("evenodds.models.separators.cone.likely", lambda *_: None)
+    by_program = [cone(Rows(X, y, n)) for X, y, n in sets]
+    verdicts = set()
+    for one, other in zip(by_newton, by_program):
+        np.testing.assert_array_equal(one.held, other.held)
+        assert one.space.shape == other.space.shape
+        verdicts.add((bool(one.held.any()), bool(one.held.all())))
+    assert len(verdicts) == 3
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+def test_newtons_method_alone_settles_wide_tables(monkeypatch, kind):
+    def small(goal, *more):
+        assert len(goal) < 5, "the linear program of the whole table was asked"
+        return solve(goal, *more)
+
+    monkeypatch.setattr("evenodds.models.separators.cone.solve", small)
+    rng = np.random.default_rng(kind)
+    X = np.column_stack([np.ones(900), rng.normal(size=(900, 28)), rng.random(900) < 0.05])
+    score = X @ rng.normal(size=30)
+    y = (score + 8 * kind * rng.normal(size=900) > 0).astype(int)
+    if kind == 1:
+        y[X[:, -1] > 0] = 1
+    found = cone(Rows(X, y, 2))
+    assert (found.held.any(), found.held.all()) == [(False, False), (True, False), (True, True)][kind]
 
 
 # Tables whose answer is known

@@ -18,10 +18,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import evenodds as eo
 from evenodds.cli import main
 from evenodds.errors import DataError
-from evenodds.models.separators.cone import Rows
 from evenodds.models.separators.hard_margin import hard_margin
 from evenodds.models.separators.linear_rule import homogeneous
 from evenodds.models.separators.separator import Certificate
+from evenodds.models.separators.vectors import Rows
 
 
 @parametrize_with_checks([eo.LinearSeparator()])

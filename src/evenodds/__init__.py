@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evenodds.models.classifier import NaiveBayes
     from evenodds.models.glm.coefficients import GaussianPrior
     from evenodds.models.glm.estimator import GLM
-    from evenodds.models.glm.regress import RegressionWarning
+    from evenodds.models.glm.notes import RegressionWarning
     from evenodds.models.glm.regression import Regression
     from evenodds.models.naive_bayes import Model
     from evenodds.models.saved import load
@@ -56,7 +56,7 @@ _HOME = {
     "evenodds.models.glm.estimator": "GLM",
     "evenodds.models.glm.regression": "Regression",
     "evenodds.models.glm.coefficients": "GaussianPrior",
-    "evenodds.models.glm.regress": "RegressionWarning",
+    "evenodds.models.glm.notes": "RegressionWarning",
     "evenodds.models.bayes_rule": "update",
     "evenodds.errors": "DataError",
     "evenodds.schema": "Column Schema SchemaWarning",

@@ -1,5 +1,16 @@
-"""The one error for data: what is wrong, where, and what to do."""
+"""The one error for data: what is wrong, where, and what to do; and the way to warn."""
+
+import sys
+import warnings
 
 
 class DataError(ValueError):
     """The data cannot be used as they are; the message says which column or row, and what to do."""
+
+
+def warn(sentence: str, kind: type[Warning]) -> None:
+    """A warning that points at the line which called the library, however deep inside it is raised."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "evenodds":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, kind, stacklevel=level)

@@ -61,10 +61,10 @@ class Frame:
 
 
 class Figure(float):
-    """A number that knows how much of it means something, as a format does.
+    """A number that knows how much of it means something, as a format does; what is no number, how it is written.
 
-    >>> cell(Figure(0.0022644, ".5f"))
-    '0.00226'
+    >>> cell(Figure(0.0022644, ".5f")), cell(Figure(float("nan"), "±inf"))
+    ('0.00226', '±inf')
     """
 
     form: str
@@ -81,7 +81,7 @@ def cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, Figure):
-        return f"{value:{value.form}}"
+        return f"{value:{value.form}}" if value == value else value.form
     if isinstance(value, float):
         return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

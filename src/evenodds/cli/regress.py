@@ -108,7 +108,7 @@ def _settings(
 ) -> Any:
     """The settings that the options give."""
     from evenodds import families
-    from evenodds.models.glm.regression import RegressionSettings
+    from evenodds.models.glm.settings import RegressionSettings
 
     believed: Any = prior
     if prior is not None and prior != "jeffreys":

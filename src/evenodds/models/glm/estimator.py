@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from evenodds.cells import as_column
 from evenodds.data.files import Files, is_path, read
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Memory, Source
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
-from evenodds.families.leaves import check_weights
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory, reading_of
+from evenodds.models.glm.given import batches, extras, joined, told
+from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory
 from evenodds.models.glm.regress import regress
-from evenodds.models.glm.regression import Regression, RegressionSettings
+from evenodds.models.glm.regression import Regression
+from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
+from evenodds.models.shell import Shell, drop, eager, has_frame
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 
@@ -171,17 +171,17 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
 
     def _source(self, X: Any, y: Any, weights: Any, offset: Any, exposure: Any, trials: Any) -> tuple[Source, Roles]:
         """Where the rows are, and the names of the columns that are no features."""
-        told = {"weights": weights, "offset": offset, "exposure": exposure, "trials": trials}
+        more = {"weights": weights, "offset": offset, "exposure": exposure, "trials": trials}
         if is_path(X):
-            for name, value in {"y": y, **told}.items():
+            for name, value in {"y": y, **more}.items():
                 if not isinstance(value, str) and (value is not None or name == "y"):
                     raise DataError(f"the rows are in a file: give {name} as the name of one of its columns")
             source = read(X)
-            return source.rereadable() if isinstance(source, Files) else source, Roles(y, **told)
+            return source.rereadable() if isinstance(source, Files) else source, Roles(y, **more)
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = eager(X)
-        named = {name: value for name, value in {"target": y, **told}.items() if isinstance(value, str)}
+        named = {name: value for name, value in {"target": y, **more}.items() if isinstance(value, str)}
         taken: dict[str, Any] = {}
         if named:
             whole = table(X)
@@ -190,10 +190,12 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         rows = self._features(X, reset=True)
         columns: dict[str, Any] = {}
         roles: dict[str, str] = {}
-        for name, value in {"target": y, **told}.items():
+        for name, value in {"target": y, **more}.items():
             if value is None:
                 continue
-            raw = taken[name] if name in taken else self._told(name, value, rows.rows, trials is not None)
+            raw = (
+                taken[name] if name in taken else told(name, value, rows.rows, _tells_classes(self) and trials is None)
+            )
             label = named.get(name) or str(getattr(value, "name", None) or ("target" if name == "target" else name))
             while label in rows.columns or label in columns:
                 label += "_"
@@ -202,25 +204,6 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
             matrix = X.tocsr().astype(np.float64)
             return SparseMemory(Table(columns, rows.rows), matrix=matrix), Roles(**roles)
         return Memory(Table({**rows.columns, **columns}, rows.rows, rows.named)), Roles(**roles)
-
-    def _told(self, name: str, value: Any, rows: int, counted: bool) -> Any:
-        """A vector that was given, one cell a row."""
-        if name == "weights":
-            return check_weights(value, rows)
-        if name == "target" and _tells_classes(self) and not counted:
-            raw = classes_of(value)
-        elif name == "target":
-            raw = as_column(
-                column_or_1d(eager(value), warn=True) if not hasattr(value, "__arrow_c_stream__") else value
-            )
-        else:
-            raw = np.broadcast_to(np.asarray(value, float), (rows,)) if np.ndim(value) == 0 else as_column(value)
-        if len(raw.codes if hasattr(raw, "codes") else raw) != rows:
-            raise DataError(
-                f"{len(raw)} values of {name} for {rows} rows (inconsistent numbers of samples: [{rows}, {len(raw)}]): "
-                "give one for each row"
-            )
-        return raw
 
     def _keep(self, model: Regression) -> Self:
         self.model_ = model
@@ -265,9 +248,9 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         """What the model says of some rows, or of all rows of some files, batch by batch."""
         check_is_fitted(self)
         if is_path(X):
-            return _joined([say(part) for part in _batches(self.model_, X)])
+            return joined([say(part) for part in batches(self.model_, X)])
         X = eager(X)
-        extra = _extras(self.model_, X)
+        extra = extras(self.model_, X)
         rows = self._features(X, reset=False)
         told = {
             name: extra[name] if value is None and name in extra else value
@@ -359,28 +342,3 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         """What each number of `coef_` belongs to."""
         check_is_fitted(self)
         return self.model_.names[int(self.model_.design.intercept) :]
-
-
-def _extras(model: Regression, X: Any) -> dict[str, Any]:
-    """The offset and the exposure, where the rows still have the columns they were at fit."""
-    from evenodds.cells import numbers
-
-    names = {"offset": model.roles.offset, "exposure": model.roles.exposure}
-    if not any(names.values()) or hasattr(X, "tocsr"):
-        return {}
-    columns = table(X).columns
-    return {what: numbers(columns[name], name) for what, name in names.items() if name is not None and name in columns}
-
-
-def _batches(model: Regression, path: Any) -> Any:
-    """The rows of files as the model reads them."""
-    source = read(path)
-    reading = reading_of(model.schema, model.roles, list(source.sample().columns))
-    for batch in source.batches(reading.columns):
-        yield reading(batch).table
-
-
-def _joined(parts: list[Any]) -> Any:
-    if parts and isinstance(parts[0], tuple):
-        return tuple(np.concatenate(some) for some in zip(*parts))
-    return np.concatenate(parts) if parts else np.zeros(0)

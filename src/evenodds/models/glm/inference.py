@@ -24,11 +24,13 @@ from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian
 from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, passed
 from evenodds.models.glm.losses import Loss
+from evenodds.models.glm.separated import EITHER
 from evenodds.models.glm.sums import assembled
-from evenodds.show import Frame
+from evenodds.show import Figure, Frame
 
 if TYPE_CHECKING:
-    from evenodds.models.glm.regression import Errors, Regression, Residual
+    from evenodds.models.glm.regression import Regression, Residual
+    from evenodds.models.glm.settings import Errors
 
 
 def inverse(hessian: Floats, free: Any) -> Floats:
@@ -165,11 +167,21 @@ def table(model: Regression, level: float = 0.95) -> Frame:
                 continue
             if infinite is not None and infinite[j, k]:
                 b, s = float(np.inf * infinite[j, k]), np.nan
+                if infinite[j, k] == EITHER:
+                    b = Figure(np.nan, "±inf")
             ratio = b / s if s > 0 else np.nan
             p = float(p_values(model, np.array([ratio]))[0])
             low, high = b - wide * s, b + wide * s
             shown = {"estimate": b, "error": s, judge: ratio, "p": p, "low": low, "high": high}
-            rows.append({**row, **{name: None if np.isnan(value) else value for name, value in shown.items()}})
+            rows.append(
+                {
+                    **row,
+                    **{
+                        name: value if isinstance(value, Figure) or value == value else None
+                        for name, value in shown.items()
+                    },
+                }
+            )
     return Frame(rows)
 
 

@@ -9,43 +9,41 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from evenodds.cells import target_kind
-from evenodds.data.decide import decide
 from evenodds.data.report import Report
-from evenodds.data.source import Memory, Source
+from evenodds.data.source import Source
 from evenodds.errors import DataError
-from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
+from evenodds.families import Gaussian
 from evenodds.models.alone import alone
 from evenodds.models.glm import inference
+from evenodds.models.glm.aliases import EXACT, condition, related
+from evenodds.models.glm.asked import check_roles, schema_of
 from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.coefficients import GaussianPrior
-from evenodds.models.glm.collinear import Collinear, collinear, collinear_gram
+from evenodds.models.glm.collinear import Collinear
 from evenodds.models.glm.design import Design, rescaled
 from evenodds.models.glm.jeffreys import jeffreys
 from evenodds.models.glm.least_squares import least_squares
 from evenodds.models.glm.losses import Squared
 from evenodds.models.glm.minimise import WIDEST, minimise
+from evenodds.models.glm.noise import noise
+from evenodds.models.glm.notes import notes_of, totals_of
+from evenodds.models.glm.null import null_cost
 from evenodds.models.glm.plan import Plan, Roles
 from evenodds.models.glm.problem import Minimum, Step, renumbered
-from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
+from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.separated import Separated, separated, suspicious
+from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.sums import Sums, evaluate
 from evenodds.models.glm.survey import Found, standardised, surveyed
-from evenodds.schema import Column, Schema, SchemaWarning, did_you_mean
+from evenodds.schema import Schema
 
 QR_WORK = 4e11  # multiplications of a QR factorisation, above which the Gram is used
 PATIENCE = 12  # Newton steps before separation is suspected
-EXACT = 1e-11  # of the reciprocal condition of the Gram, below which columns are looked at one by one
-
-
-class RegressionWarning(UserWarning):
-    """Something about a fit that a person should know: columns that say the same, classes that are separated."""
 
 
 def regress(
@@ -58,7 +56,7 @@ def regress(
 ) -> tuple[Regression, Report]:
     """The regression of a source's rows, and what was wrong with some of them."""
     decided = schema or schema_of(source, roles, settings, columns)
-    _check_roles(roles, settings)
+    check_roles(roles, settings)
     plan = Plan(decided, roles, settings.family, settings.intercept, settings.missing, settings.reference)
     found, rows = surveyed(source, plan, threads)
     if not found.design.width:
@@ -67,37 +65,6 @@ def regress(
         raise DataError("prior='jeffreys' takes rows of successes and failures, not trials: give each its own row")
     with alone():
         return _Fit(found, rows, settings, threads).model(), found.report
-
-
-def schema_of(source: Source, roles: Roles, settings: RegressionSettings, columns: Any) -> Schema:
-    """What each column is, decided from the first rows, as in naive Bayes; a number is taken as it is."""
-    sample = source.table if isinstance(source, Memory) else source.sample()
-    for name in roles.names:
-        if name not in sample.columns:
-            raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
-    kind = target_kind(sample[roles.target])
-    features = sample.without(*roles.names)
-    if not features.columns:  # the intercept alone
-        return Schema({}, roles.target, kind)
-    from evenodds.models.learn import _as_told
-
-    decided = decide(features if isinstance(source, Memory) else _as_told(features, columns), columns, Gaussian)
-    for name, how in decided.items():
-        if how.family is WordCounts:
-            if isinstance(columns, dict) and name in columns:
-                raise DataError(f"column {name!r}: a regression takes numbers and categories, not text")
-            warnings.warn(f"column {name!r} is text: left out", SchemaWarning, stacklevel=2)
-            decided[name] = Column(role="ignore")
-    return Schema(decided, roles.target, kind)
-
-
-def _check_roles(roles: Roles, settings: RegressionSettings) -> None:
-    if roles.exposure is not None and settings.family is not Poisson:
-        raise DataError("an exposure is for a Poisson target; of others, an offset is added to the score")
-    if roles.trials is not None and settings.family is not Bernoulli:
-        raise DataError("trials are for a Bernoulli target: a number of successes among them")
-    if roles.offset is not None and settings.family is Categorical:
-        raise DataError("an offset has no meaning where there are several scores a row")
 
 
 @dataclasses.dataclass(eq=False)
@@ -222,7 +189,7 @@ class _Fit:
         except (DataError, ValueError):
             return start, None
         # columns that say the same share a coefficient in many ways, of which the sample's is none to start from
-        if not guess.converged or suspicious(guess.sums) or guess.hessian is None or _condition(guess.hessian) < EXACT:
+        if not guess.converged or suspicious(guess.sums) or guess.hessian is None or condition(guess.hessian) < EXACT:
             return start, None
         return guess.coefficients, guess.hessian / share
 
@@ -234,28 +201,11 @@ class _Fit:
         if isinstance(self.settings.prior, GaussianPrior):
             return self.free
         gram = sums.hessian[:width, :width]
-        if _condition(gram) < EXACT:
-            found = self._related(gram)
+        if condition(gram) < EXACT:
+            found = related(gram, self.found.design)
             self.aliases = found if len(found.dropped) else None
             self.free = np.isin(np.arange(width), found.kept)
         return self.free
-
-    def _related(self, gram: Floats) -> Collinear:
-        """The relations, in the columns as they came: flat directions inside are set to nothing and taken back."""
-        design = self.found.design
-        intercept = 0 if design.intercept else None
-        inside = collinear_gram(gram, design.names, intercept)
-        if not len(inside.dropped):
-            return inside
-        length = np.sqrt(np.maximum(np.diag(gram), 0.0))
-        safe = np.where(length > 0, length, 1.0)
-        values, vectors = np.linalg.eigh(gram / safe / safe[:, None])
-        values[: len(inside.dropped)] = 0.0
-        factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * length
-        # inside = outside · matrix⁻¹, so a factor of the one is a factor of the other times the inverse
-        outside = np.linalg.solve(design.matrix.T, factor.T).T
-        found = collinear(outside, design.names, intercept)
-        return found if len(found.dropped) == len(inside.dropped) else inside
 
     # -- the Gaussian --------------------------------------------------------------------------------------------------
 
@@ -314,36 +264,9 @@ class _Fit:
             return found, self._variance(2 * found.sums.cost, count - rank)
         variance = settings.variance
         if variance is None:
-            variance = self._noise(mean, precision)
+            variance = noise(self.found, self.rows, self._start(), mean, precision, self.threads)
         found = self._curved(solver(prior_precision=precision * variance), precision * variance)
         return found, variance
-
-    def _noise(self, mean: Floats, precision: Floats) -> float:
-        """The fixed point of: coefficients given the variance, variance given the coefficients."""
-        width = self.found.design.width
-        if width > WIDEST:
-            raise DataError(
-                f"{width:,} coefficients are too many to estimate the variance with a prior: tell variance="
-            )
-        start = self._start()
-        sums = evaluate(Squared(), self.rows, start, 2, self.threads)
-        assert sums.hessian is not None
-        gram, slope = sums.hessian, sums.gradient
-        prior = precision if precision.ndim == 2 else np.diag(precision)
-        variance, count = 2 * sums.cost / max(self.found.survey.count, 1.0), self.found.survey.count
-        for _ in range(1000):
-            whole = gram + variance * prior
-            step = np.linalg.lstsq(whole, -slope - variance * prior @ (start - mean), rcond=None)[0]
-            rss = 2 * sums.cost + 2 * float(slope @ step) + float(step @ gram @ step)
-            known = float(np.trace(np.linalg.lstsq(whole, gram, rcond=None)[0]))
-            new = max(rss, 0.0) / max(count - known, np.finfo(float).tiny)
-            done = abs(new - variance) <= 1e-12 * variance
-            variance = new
-            if done or not variance > 0:
-                break
-        if not 0 < variance < np.inf:
-            raise DataError("the variance of the noise cannot be estimated from so few rows: tell it with variance=")
-        return float(variance)
 
     # -- gathering -----------------------------------------------------------------------------------------------------
 
@@ -365,11 +288,12 @@ class _Fit:
                 spread = inference.sandwich(
                     bread, self.rows, self.loss, minimum.coefficients, settings.errors, survey.count, rank, self.threads
                 )
-        totals = self._totals(minimum, dispersion, rank)
+        null = null_cost(found, self.rows, self._start(), self.threads)
+        totals = totals_of(found, settings, minimum, null, dispersion, rank)
         outside = design.unscaled(minimum.coefficients.reshape(width, outputs))
         if self.aliases is not None:
             outside[~self.free] = 0.0
-        notes = self._notes(minimum, totals, verdict, bread)
+        notes = notes_of(minimum, totals, settings.tolerance, self.aliases, verdict, bread)
         return Regression(
             found.plan.schema,
             design,
@@ -383,7 +307,7 @@ class _Fit:
             tuple(design.names[j] for j in self.aliases.dropped) if self.aliases is not None else (),
             self.aliases.relations if self.aliases is not None else (),
             verdict.infinite if verdict is not None else np.zeros(0, np.int64),
-            tuple(notes),
+            notes,
             minimum.steps,
         )
 
@@ -397,116 +321,3 @@ class _Fit:
         if minimum.converged and not suspicious(minimum.sums) and errors < 1e3:
             return None
         return separated(self.rows, self.found, self.threads)
-
-    def _notes(
-        self, minimum: Minimum, totals: Totals, verdict: Separated | None, bread: Floats | None
-    ) -> Iterator[str]:
-        """What a person should know, warned about too."""
-        found: list[str] = []
-        if self.aliases is not None:
-            several = len(self.aliases.dropped) > 1
-            found.append(
-                f"{'; '.join(self.aliases.relations)}: "
-                f"the column{'s say' if several else ' says'} nothing new and {'are' if several else 'is'} left out; "
-                "a prior keeps all of them"
-            )
-        if verdict is not None:
-            found.append(verdict.sentence)
-        elif not totals.converged:
-            found.append(
-                f"not converged after {totals.steps} steps: the slope is {totals.slope:.1e}, the tolerance "
-                f"{self.settings.tolerance:g}; allow more steps, or choose another solver"
-            )
-        if minimum.hessian is None and bread is None:
-            found.append(
-                f"no standard errors: the Hessian of {self.loss.outputs * len(self.free):,} coefficients is not formed"
-            )
-        for sentence in found:
-            warnings.warn(sentence, RegressionWarning, stacklevel=2)
-        if totals.dropped_rows:
-            found.append(f"{totals.dropped_rows:,} rows with missing cells were left out")
-        return iter(found)
-
-    def _totals(self, minimum: Minimum, dispersion: float, rank: int) -> Totals:
-        survey, cost = self.found.survey, minimum.sums.cost
-        if self.settings.family is Gaussian:
-            n, rss = survey.count, 2 * cost
-            variance = self.settings.variance if self.settings.variance is not None else rss / n
-            with np.errstate(divide="ignore"):
-                log = float(-0.5 * n * np.log(2 * np.pi * variance) - (0.5 * rss / variance if variance else 0.0))
-        else:
-            log = -(cost + survey.fixed)
-        last = minimum.steps[-1]
-        return Totals(
-            survey.count,
-            rank,
-            log,
-            2 * (cost - survey.least),
-            2 * (self._null() - survey.least),
-            minimum.sums.pearson,
-            float(dispersion),
-            last.cost,
-            last.slope,
-            len(minimum.steps) - 1 if len(minimum.steps) > 1 else 1,
-            minimum.solver,
-            minimum.converged,
-            survey.dropped,
-        )
-
-    def _null(self) -> float:
-        """The cost of the intercept alone, or of no coefficient at all."""
-        found, survey, loss = self.found, self.found.survey, self.loss
-        start = self._start()
-        if found.plan.roles.offset is None and found.plan.roles.exposure is None:
-            if self.settings.family is Gaussian:
-                mean = survey.y[0] / survey.weight if found.design.intercept else 0.0
-                return 0.5 * float(survey.y[1] - 2 * mean * survey.y[0] + mean * mean * survey.weight)
-            level = start[:1] if found.design.intercept else np.zeros_like(start[:1])
-            if self.settings.family is Categorical:
-                classes = np.arange(len(found.counts))
-                return float(found.counts @ loss.costs(np.repeat(level, len(classes), axis=0), classes))
-            return survey.weight * float(loss.costs(level, np.array([found.mean]))[0])
-        only = np.zeros(found.design.width, bool)
-        only[0] = found.design.intercept
-        begin = np.zeros_like(start)
-        begin[:1] = start[:1] if found.design.intercept else 0.0
-        return minimise(
-            loss, 0.0, 0.0, _First(self.rows), start=begin[:1], free=only[:1], threads=self.threads
-        ).sums.cost
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _First:
-    """A design's first column alone."""
-
-    rows: Any
-    width: int = 1
-
-    def shards(self) -> Any:
-        """As they are."""
-        return self.rows.shards()
-
-    def block(self, shard: Any) -> Any:
-        """With no other column."""
-        block = self.rows.block(shard)
-        empty = np.empty((block.rows, 0))
-        one = empty if block.intercept else np.zeros((block.rows, 1))
-        return dataclasses.replace(
-            block, dense=one, sparse=None, codes=empty.astype(np.int32), width=1, shift=None, scale=None
-        )
-
-
-def _condition(gram: Floats) -> float:
-    """The reciprocal condition of a Gram whose columns are scaled to length 1; 0 where it has no Cholesky factor."""
-    from scipy.linalg import lapack
-
-    diagonal = np.diag(gram)
-    if not np.all(diagonal > 0) or not np.isfinite(gram).all():
-        return 0.0
-    scale = 1.0 / np.sqrt(diagonal)
-    unit = gram * scale * scale[:, None]
-    factor, failed = lapack.dpotrf(unit, lower=1)
-    if failed:
-        return 0.0
-    found, _ = lapack.dpocon(factor, float(np.abs(unit).sum(axis=0).max()), uplo="L")
-    return float(found)

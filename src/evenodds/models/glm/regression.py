@@ -11,7 +11,6 @@ their best values is what is left. Yesterday's posterior can be today's prior.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,99 +20,19 @@ from numpy.typing import NDArray
 from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
 from evenodds.errors import DataError
-from evenodds.families import Bernoulli, Categorical, Family, Gaussian, Poisson
+from evenodds.families import Family, Gaussian, Poisson
 from evenodds.models.glm.blocks import SHARD, Block, Floats
-from evenodds.models.glm.coefficients import GaussianPrior, as_prior
+from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.design import Design
-from evenodds.models.glm.losses import FAMILIES, Loss, loss_for
-from evenodds.models.glm.minimise import SOLVERS, TOLERANCE, Solver
+from evenodds.models.glm.losses import Loss, loss_for
 from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.problem import Step
+from evenodds.models.glm.settings import RegressionSettings, Totals
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 from evenodds.show import Frame
 
-Errors = Literal["model", "HC0", "HC1", "HC2", "HC3"]
-ERRORS: tuple[Errors, ...] = ("model", "HC0", "HC1", "HC2", "HC3")
 Residual = Literal["response", "pearson", "deviance", "working"]
-
-
-@dataclass(frozen=True)
-class RegressionSettings:
-    """How a regression is fitted.
-
-    family     the output distribution: Gaussian, Bernoulli, Categorical or Poisson
-    prior      None; a precision; a GaussianPrior; or "jeffreys" for the Bernoulli
-    intercept  whether there is a column of ones
-    errors     standard errors from the "model", or robust ones, "HC0" to "HC3"
-    solver     "auto", "newton", "lbfgs" or "ascent"
-    tolerance  of the slope when the fit is done: |g_j| ≤ tolerance · sqrt(H_jj Σw)
-    most       steps of Newton's
-    rate       of gradient ascent; None: chosen step by step
-    missing    rows with missing cells: "refuse" to fit, or "drop" them
-    reference  the reference value of a category, by column; its first value if not told
-    variance   of the Gaussian's noise, if it is known
-    """
-
-    family: type[Family] = Gaussian
-    prior: Any = None
-    intercept: bool = True
-    errors: Errors = "model"
-    solver: Solver = "auto"
-    tolerance: float = TOLERANCE
-    most: int = 100
-    rate: float | None = None
-    missing: Literal["refuse", "drop"] = "refuse"
-    reference: Mapping[str, Any] = field(default_factory=dict)
-    variance: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.family not in FAMILIES.values():
-            name = getattr(self.family, "__name__", repr(self.family))
-            raise ValueError(f"family={name}: expected one of {', '.join(FAMILIES)}")
-        for name, allowed in (("errors", ERRORS), ("solver", SOLVERS), ("missing", ("refuse", "drop"))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
-        for name in ("tolerance", "rate", "variance"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
-                raise ValueError(f"{name}={value!r}: expected a number above 0")
-        if not (isinstance(self.most, (int, np.integer)) and self.most >= 1):
-            raise ValueError(f"most={self.most!r}: expected a whole number of steps, 1 or more")
-        object.__setattr__(self, "prior", as_prior(self.prior))
-        object.__setattr__(self, "reference", dict(self.reference or {}))
-        if self.prior == "jeffreys" and self.family is not Bernoulli:
-            raise ValueError("prior='jeffreys' is for the Bernoulli; give the others a precision or a GaussianPrior")
-        if self.prior == "jeffreys" and self.solver not in ("auto", "newton"):
-            raise ValueError(f"prior='jeffreys' has a solver of its own: solver={self.solver!r} is not for it")
-        if self.variance is not None and self.family is not Gaussian:
-            raise ValueError("variance= is that of a Gaussian's noise: leave it out")
-        if self.errors in ("HC2", "HC3") and self.family is Categorical:
-            raise ValueError(f"errors={self.errors!r}: of classes there are robust errors 'HC0' and 'HC1'")
-
-
-@dataclass(frozen=True)
-class Totals:
-    """What the fit was like."""
-
-    rows: float  # Σ w
-    rank: int  # coefficients that the data or the prior determine, of all outputs
-    log_likelihood: float
-    deviance: float
-    null_deviance: float  # of the intercept alone, or of no coefficient where there is none
-    pearson: float  # Σ (y - mean)² / variance of the output, which for the Gaussian is taken as 1
-    dispersion: float  # the Gaussian's variance; 1 for the others
-    cost: float  # what was minimised
-    slope: float  # the convergence test's
-    steps: int
-    solver: str
-    converged: bool
-    dropped_rows: int = 0
-
-    @property
-    def spare(self) -> float:
-        """Rows less coefficients: the residual degrees of freedom."""
-        return self.rows - self.rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +55,7 @@ class Regression:
     totals: Totals
     dropped: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
-    infinite: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # -1, 0 or 1 a coefficient
+    infinite: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # -1, 0, 1 or EITHER
     notes: tuple[str, ...] = ()
     trace: tuple[Step, ...] = ()
 

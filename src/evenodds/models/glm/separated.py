@@ -25,16 +25,16 @@ FAR = 15.0  # a score beyond which a probability is within 1e-6 of 0 or 1
 MANY = 20_000  # rows that the program takes at first
 MORE = 2_000  # rows that are added at a time, of each block
 ROUNDS = 50
-SMALL = 1e-7
+SMALL = 1e-10  # of a score, beside the sizes of its terms: as exact as the program
+EITHER = 2  # of a coefficient that is infinite, with a sign that depends on the way there
 
 
 @dataclass(frozen=True, eq=False)
 class Separated:
-    """A verdict, in words, and the sign of each coefficient that is infinite."""
+    """A verdict, in words, and the sign of each coefficient that is infinite; or that there is none."""
 
-    found: Separation
     sentence: str
-    infinite: NDArray[np.int64]  # (n,): -1, 0 or 1, class after class
+    infinite: NDArray[np.int64]  # (n,): -1, 0, 1 or EITHER, class after class
 
 
 def suspicious(sums: Sums) -> bool:
@@ -44,19 +44,30 @@ def suspicious(sums: Sums) -> bool:
 
 def separated(rows: Rows, found: Found, threads: int | None = None) -> Separated | None:
     """The verdict of the linear program; None where the rows overlap."""
-    outputs = found.loss.outputs
+    try:
+        verdict = _judged(rows, found, threads)
+    except ArithmeticError as no:  # of numbers too close to tell, or a program without end
+        nothing = np.zeros(found.design.width * found.loss.outputs, np.int64)
+        return Separated(
+            f"whether coefficients are infinite was not found out: {no}; a prior keeps them finite", nothing
+        )
+    return _said(verdict, found) if verdict else None
+
+
+def _judged(rows: Rows, found: Found, threads: int | None) -> Separation:
+    """The program's answer for some rows that no other row contradicts."""
     chosen = [_first(block, found) for block in _blocks(rows)]
     x, y = _joined(chosen)
     for _ in range(ROUNDS):
         verdict = _program(x, y, found)
         if not verdict:
-            return None
+            return verdict
         against = list(passed(rows, functools.partial(_against, found=found, verdict=verdict), threads))
         if not sum(len(part[1]) for part in against):
-            return _said(verdict, found, outputs)
+            return verdict
         more_x, more_y = _joined([part for part in against if len(part[1])])
         x, y = _stack([x, more_x]), np.concatenate([y, more_y])
-    return None
+    raise ArithmeticError(f"after {ROUNDS} rounds rows still contradicted the program")
 
 
 def _blocks(rows: Rows) -> Any:
@@ -127,11 +138,11 @@ def _against(block: Block, found: Found, verdict: Separation) -> tuple[Any, NDAr
     return _joined(parts)
 
 
-def _said(verdict: Separation, found: Found, outputs: int) -> Separated:
+def _said(verdict: Separation, found: Found) -> Separated:
     """The verdict with the cure."""
-    infinite = np.zeros((found.design.width, outputs), np.int64)
+    infinite = np.zeros((found.design.width, found.loss.outputs), np.int64)
     for one in verdict.infinite:
-        infinite[one.column, max(one.group - 1, 0)] = one.sign
+        infinite[one.column, max(one.group - 1, 0)] = one.sign if one.certain else EITHER
     what = verdict.sentence(found.labels if found.plan.family is Categorical else None)
     if found.plan.family is Poisson:
         what = what.replace("quasi-complete separation", "rows of 0 alone").replace("complete separation", "only 0")
@@ -140,4 +151,4 @@ def _said(verdict: Separation, found: Found, outputs: int) -> Separated:
         cure = "a prior keeps them finite: prior='jeffreys', or prior=1.0"
     else:
         cure = "a prior (prior=1.0) keeps them finite"
-    return Separated(verdict, f"{what}; there is no finite estimate of these: {cure}", infinite.ravel(order="F"))
+    return Separated(f"{what}; there is no finite estimate of these: {cure}", infinite.ravel(order="F"))

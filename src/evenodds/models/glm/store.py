@@ -22,7 +22,9 @@ from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.problem import Step
-from evenodds.models.glm.regression import Regression, RegressionSettings, Totals
+from evenodds.models.glm.regression import Regression
+from evenodds.models.glm.separated import EITHER
+from evenodds.models.glm.settings import RegressionSettings, Totals
 from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
 from evenodds.replacing import Path
 from evenodds.schema import Schema
@@ -167,7 +169,7 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
         if np.isinf(covariance).any() or np.any(np.diag(covariance) < 0):
             raise ValueError("its covariance is none")
     infinite = _array(arrays, "infinite", np.int64, (n,) if arrays["infinite"].size else (0,))
-    if not np.isin(infinite, (-1, 0, 1)).all():
+    if not np.isin(infinite, (-1, 0, 1, EITHER)).all():
         raise ValueError("its infinite coefficients have no sign")
     dropped = _array(arrays, "dropped", np.int64, (len(arrays["dropped"]),))
     if np.any((dropped < 0) | (dropped >= width)):

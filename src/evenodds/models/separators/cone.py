@@ -18,96 +18,22 @@ neither holds the space is stretched along the direction in question and the LP 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.optimize import linprog, nnls
 
 from evenodds.families.leaves import Floats
 from evenodds.models.alone import alone
+from evenodds.models.separators.face import Face, triangle
+from evenodds.models.separators.likely import likely
+from evenodds.models.separators.vectors import EPS, ROUNDING, SURE, Combination, Flags, Indices, Rows
 
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-EPS = float(np.finfo(float).eps)
-ROUNDING = 16 * EPS  # of a sum of products, beside the sum of their sizes
-SURE = 1e-13  # of a convex combination of vectors of length 1: nothing but rounding
 CLOSE = 1e-6  # of a margin: small enough to ask whether it is 0
 STRETCHES = 8  # of the space, each by up to nine digits: more than a double has
+LONGEST = 20  # steps of a linear program for each of its rows and columns
 MANY = 24  # dimensions from which on it pays to look for many u that are held, not for a few
-CELLS = 1 << 21  # of a block: 16 MB
-
-
-class Rows:
-    """The vectors u of a table, made when they are needed: number i (classes - 1) + a is row i against another class.
-
-    With more classes and without a reference they are Kesler's (N. J. Nilsson, Learning Machines, 1965).
-
-    >>> Rows(np.array([[1.0, 2.0], [1.0, 3.0]]), np.array([0, 1]), 2).take(np.array([0, 1]))
-    array([[-1., -2.],
-           [ 1.,  3.]])
-    """
-
-    def __init__(self, X: Any, codes: NDArray[Any], n_classes: int, reference: bool = True) -> None:
-        self.X, self.codes, self.classes = X, codes, n_classes
-        self.first = int(reference)  # the first class that has weights; those of a reference are 0
-        self.rows, self.columns = X.shape
-        self.size, self.dimensions = self.rows * (n_classes - 1), self.columns * (n_classes - self.first)
-        every = np.arange(n_classes)
-        self.others = np.array([every[every != c] for c in every])  # by class: the classes it is told apart from
-
-    def take(self, which: Indices) -> Floats:
-        """Some u, as they are."""
-        row, other = np.divmod(which, self.classes - 1)
-        x = _dense(self.X[row])
-        u = np.zeros((len(which), self.classes, self.columns))
-        at, own = np.arange(len(which)), self.codes[row]
-        u[at, own] = x
-        u[at, self.others[own, other]] = -x
-        return u[:, self.first :].reshape(len(which), -1)
-
-    def times(self, T: Floats, sizes: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
-        """u T in blocks: which u, the products, and |u| sizes, which bound them."""
-        width = T.shape[1]
-        flat, sizes = self._by_class(T), self._by_class(sizes)
-        step = max(1, CELLS // (self.classes * width))
-        for start in range(0, self.rows, step):
-            x = self.X[start : start + step]
-            own = self.codes[start : start + step]
-            scores = _product(x, flat).reshape(-1, self.classes, width)
-            bounds = _product(abs(x), sizes).reshape(-1, self.classes, width)
-            at = np.arange(len(own))
-            others = self.others[own]
-            product = scores[at, own][:, None] - scores[at[:, None], others]
-            bound = bounds[at, own][:, None] + bounds[at[:, None], others]
-            first = start * (self.classes - 1)
-            which = slice(first, first + product.shape[0] * product.shape[1])
-            yield which, product.reshape(-1, width), bound.reshape(-1, width)
-
-    def _by_class(self, T: Floats) -> Floats:
-        """The weights of each class side by side, those of a reference being 0."""
-        full = np.zeros((self.classes, self.columns, T.shape[1]))
-        full[self.first :] = T.reshape(self.classes - self.first, self.columns, -1)
-        return full.transpose(1, 0, 2).reshape(self.columns, -1)
-
-    def scores(self, b: Floats) -> tuple[Floats, Floats]:
-        """u·b for every u, and the bound of its rounding error."""
-        found, error = np.empty(self.size), np.empty(self.size)
-        for which, product, bound in self.times(b[:, None], np.abs(b)[:, None]):
-            found[which], error[which] = product[:, 0], ROUNDING * bound[:, 0]
-        return found, error
-
-
-@dataclass(frozen=True)
-class Combination:
-    """Weights that add up to 1 and make some u add up to 0: the proof that no direction separates them all."""
-
-    which: Indices
-    weights: Floats
 
 
 @dataclass(frozen=True)
@@ -134,32 +60,6 @@ class Cone:
     first: Combination | None
 
 
-def independent(R: Floats) -> list[int]:
-    """The columns that are no combination of the ones before them, to rounding.
-
-    >>> independent(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
-    [0, 2]
-    """
-    kept: list[int] = []
-    Q = np.empty((R.shape[0], 0))
-    for j, column in enumerate(R.T):
-        rest = column - Q @ (Q.T @ column)
-        rest -= Q @ (Q.T @ rest)  # twice is enough (Kahan, Parlett)
-        size = float(np.linalg.norm(rest))
-        if size > 64 * R.shape[1] * EPS * float(np.linalg.norm(column)):
-            kept.append(j)
-            Q = np.column_stack([Q, rest / size])
-    return kept
-
-
-def triangle(blocks: Iterator[Floats], width: int) -> Floats:
-    """The triangular factor of a tall matrix given in blocks of rows: factors stack."""
-    R = np.zeros((0, width))
-    for block in blocks:
-        R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
-    return R
-
-
 def cone(rows: Rows) -> Cone:
     """Hear every u: separate what can be separated, and hold what cannot, until all is one or the other."""
     with alone():
@@ -175,7 +75,15 @@ def _heard(rows: Rows) -> Cone:
             first = Combination(np.flatnonzero(held)[:1], np.ones(1))  # a u that is 0 itself
         if held.all():
             return Cone(np.zeros(rows.dimensions), np.zeros((rows.dimensions, 0)), held, first)
-        found = _search(rows, face, lengths, held)
+        sure = likely(rows, face, lengths, held) if face.matrix.shape[1] >= MANY else None
+        if isinstance(sure, Combination):
+            after = face.across_many(rows.take(sure.which))
+            if after is not None:
+                held[sure.which] = True
+                face, first = after, first or sure
+                continue
+            sure = None
+        found = _search(rows, face, lengths, held) if sure is None else sure
         if isinstance(found, Doubt):
             stretched += 1
             if stretched > STRETCHES:
@@ -191,83 +99,6 @@ def _heard(rows: Rows) -> Cone:
                 face = more
         else:
             return Cone(face.matrix @ found, face.matrix, held, first)
-
-
-@dataclass(frozen=True)
-class Face:
-    """The directions that are 0 on some vectors, in coordinates that may change; all from one basis, once for all.
-
-    A direction is basis N M z: N holds the vectors at 0, M are the coordinates. `sizes` are those of the terms before
-    they cancelled: what is less than their rounding is 0.
-    """
-
-    basis: Floats  # (dimensions, r): of all weights
-    at_zero: Floats  # (m, r): the vectors held at 0, in the basis
-    rank: int  # of those vectors
-    N: Floats  # (r, k)
-    M: Floats  # (k, k)
-    doubt: float = 1.0  # how many times rounding errors are magnified in N
-
-    @classmethod
-    def whole(cls, rows: Rows) -> Face:
-        """All directions."""
-        basis = _coordinates(rows)
-        r = basis.shape[1]
-        return cls(basis, np.zeros((0, r)), 0, np.eye(r), np.eye(r))
-
-    @cached_property
-    def matrix(self) -> Floats:
-        """Weights from coordinates."""
-        return self.basis @ self.N @ self.M
-
-    @cached_property
-    def sizes(self) -> Floats:
-        """The sums of the sizes of its terms. An entry of N is right to rounding beside 1, not beside itself."""
-        N = np.abs(self.N) + (1.0 if self.rank else 0.0)
-        return self.doubt * (np.abs(self.basis) @ N @ np.abs(self.M))
-
-    def moved(self, change: Floats) -> Face:
-        """The same directions in other coordinates."""
-        return replace(self, M=self.M @ change)
-
-    def across(self, u: Floats) -> Face:
-        """The directions that are 0 on these vectors too, of which each is a combination of the others."""
-        vectors = self._with(u)
-        rank = min(self.rank + len(u) - 1, self.basis.shape[1])
-        _, values, axes = np.linalg.svd(vectors, full_matrices=True)
-        doubt = float(values[0] / values[rank - 1]) if rank else 1.0
-        N = axes[rank:].T
-        return Face(self.basis, vectors, rank, N, np.eye(N.shape[1]), doubt)
-
-    def across_many(self, u: Floats) -> Face | None:
-        """The same of any vectors, if their rank is beyond doubt."""
-        vectors = triangle(iter([self._with(u)]), self.basis.shape[1])
-        _, values, axes = np.linalg.svd(vectors, full_matrices=True)
-        rank = int((values > 1e-6 * values[0]).sum())
-        if rank < len(values) and values[rank] > 1e-12 * values[0]:
-            return None
-        N = axes[rank:].T
-        return Face(self.basis, vectors, rank, N, np.eye(N.shape[1]), float(values[0] / values[rank - 1]))
-
-    def _with(self, u: Floats) -> Floats:
-        """The vectors held at 0, and these, each of length 1 in the basis."""
-        vectors = u @ self.basis
-        return np.vstack([self.at_zero, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)])
-
-
-def _coordinates(rows: Rows) -> Floats:
-    """A basis of the weights' space without the columns that say nothing new: collinear ones keep the weight 0."""
-    top = np.maximum(largest(rows.X), np.finfo(float).tiny)
-    scale = np.exp2(-np.round(np.log2(top)))  # powers of two: no digit is lost
-    step = max(1, CELLS // rows.columns)
-    blocks = (_dense(rows.X[at : at + step]) * scale for at in range(0, rows.rows, step))
-    R = triangle(blocks, rows.columns)
-    kept = independent(R)
-    one = np.zeros((rows.columns, len(kept)))
-    if kept:
-        factor = np.linalg.qr(R[:, kept], mode="r")
-        one[kept] = solve_triangular(factor, np.eye(len(kept)))
-    return np.kron(np.eye(rows.classes - 1), scale[:, None] * one)
 
 
 def _isotropic(rows: Rows, face: Face, held: Flags) -> tuple[Face, Floats]:
@@ -368,8 +199,10 @@ def _largest_margin(A: Floats) -> tuple[Floats, float, Floats]:
 
 
 def solve(c: Floats, A: Any, b: Floats, bounds: Any) -> Any:
-    """min c·x with A x ≤ b by HiGHS, as exactly as it goes."""
-    for options in ({"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}, {}):
+    """min c·x with A x ≤ b by HiGHS, as exactly as it goes; a program without end is given up."""
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    for more in (exact, {}):
+        options = {"maxiter": LONGEST * (len(b) + len(c)), **more}
         found = linprog(c, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=options)
         if found.status == 0:
             return found
@@ -400,17 +233,3 @@ def _stretched(face: Face, b: Floats, rows: Rows, lengths: Floats, held: Flags) 
     near = margins[margins < CLOSE]
     factor = 1 / max(float(near.max(initial=0.0)), 1e-10)
     return face.moved(np.eye(len(b)) + np.outer(b, b) * (factor - 1))
-
-
-def largest(X: Any) -> Floats:
-    """The largest size in each column."""
-    top = abs(X).max(axis=0)
-    return np.asarray(top.todense() if hasattr(top, "todense") else top, float).ravel()
-
-
-def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
-
-
-def _product(X: Any, B: Floats) -> Floats:
-    return np.asarray(X @ B)

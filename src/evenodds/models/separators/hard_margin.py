@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
 from evenodds.models.alone import alone
-from evenodds.models.separators.cone import Rows
+from evenodds.models.separators.vectors import Rows
 
 ZERO = 1e-11  # of a step or a multiplier beside the weights: nothing but rounding
 

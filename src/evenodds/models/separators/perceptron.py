@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
 from evenodds.kernel import kernel
-from evenodds.models.separators.cone import Rows, cone
+from evenodds.models.separators.cone import cone
 from evenodds.models.separators.hard_margin import hard_margin
 from evenodds.models.separators.linear_rule import LinearRule, homogeneous
+from evenodds.models.separators.vectors import Rows
 
 Codes = NDArray[np.int64]
 PATIENCE = 5  # epochs after which the compiler's third of a second pays

@@ -12,9 +12,9 @@ from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.families import Categorical
 from evenodds.families.leaves import Floats
+from evenodds.models.glm.asked import schema_of
 from evenodds.models.glm.plan import Plan, Roles
-from evenodds.models.glm.regress import schema_of
-from evenodds.models.glm.regression import RegressionSettings
+from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.survey import surveyed
 
 

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.models.alone import alone
-from evenodds.models.separators.cone import Cone, Rows, cone, largest, solve
+from evenodds.models.separators.cone import Cone, cone, solve
+from evenodds.models.separators.vectors import Rows, largest
 
 Verdict = Literal["overlap", "quasi", "complete"]
 FINITE = 1e-9  # of a weight's share in the directions that separate: nothing but rounding

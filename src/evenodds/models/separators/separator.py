@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evenodds.families.leaves import Floats
-from evenodds.models.separators.cone import Cone, Rows, cone, largest, solve
+from evenodds.models.separators.cone import Cone, cone, solve
 from evenodds.models.separators.hard_margin import hard_margin
 from evenodds.models.separators.linear_rule import LinearRule, homogeneous
+from evenodds.models.separators.vectors import Rows, largest
 
 Codes = NDArray[np.int64]
 

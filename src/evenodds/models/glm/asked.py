@@ -1,0 +1,46 @@
+"""What a regression is asked: which columns of a source are what, and whether that goes together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenodds.cells import target_kind
+from evenodds.data.decide import decide
+from evenodds.data.source import Memory, Source
+from evenodds.errors import DataError, warn
+from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
+from evenodds.models.glm.plan import Roles
+from evenodds.models.glm.settings import RegressionSettings
+from evenodds.schema import Column, Schema, SchemaWarning, did_you_mean
+
+
+def schema_of(source: Source, roles: Roles, settings: RegressionSettings, columns: Any) -> Schema:
+    """What each column is, decided from the first rows, as in naive Bayes; a number is taken as it is."""
+    sample = source.table if isinstance(source, Memory) else source.sample()
+    for name in roles.names:
+        if name not in sample.columns:
+            raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
+    kind = target_kind(sample[roles.target])
+    features = sample.without(*roles.names)
+    if not features.columns:  # the intercept alone
+        return Schema({}, roles.target, kind)
+    from evenodds.models.learn import _as_told
+
+    decided = decide(features if isinstance(source, Memory) else _as_told(features, columns), columns, Gaussian)
+    for name, how in decided.items():
+        if how.family is WordCounts:
+            if isinstance(columns, dict) and name in columns:
+                raise DataError(f"column {name!r}: a regression takes numbers and categories, not text")
+            warn(f"column {name!r} is text: left out", SchemaWarning)
+            decided[name] = Column(role="ignore")
+    return Schema(decided, roles.target, kind)
+
+
+def check_roles(roles: Roles, settings: RegressionSettings) -> None:
+    """Refuse what has no meaning for the output distribution."""
+    if roles.exposure is not None and settings.family is not Poisson:
+        raise DataError("an exposure is for a Poisson target; of others, an offset is added to the score")
+    if roles.trials is not None and settings.family is not Bernoulli:
+        raise DataError("trials are for a Bernoulli target: a number of successes among them")
+    if roles.offset is not None and settings.family is Categorical:
+        raise DataError("an offset has no meaning where there are several scores a row")

@@ -1,0 +1,81 @@
+"""What the fit was like: in numbers, and in sentences where a person should know something."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenodds.errors import warn
+from evenodds.families import Gaussian
+from evenodds.models.glm.blocks import Floats
+from evenodds.models.glm.collinear import Collinear
+from evenodds.models.glm.problem import Minimum
+from evenodds.models.glm.separated import Separated
+from evenodds.models.glm.settings import RegressionSettings, Totals
+from evenodds.models.glm.survey import Found
+
+
+class RegressionWarning(UserWarning):
+    """Something about a fit that a person should know: columns that say the same, classes that are separated."""
+
+
+def notes_of(
+    minimum: Minimum,
+    totals: Totals,
+    tolerance: float,
+    aliases: Collinear | None,
+    verdict: Separated | None,
+    bread: Floats | None,
+) -> tuple[str, ...]:
+    """What a person should know, warned about too."""
+    found: list[str] = []
+    if aliases is not None:
+        several = len(aliases.dropped) > 1
+        found.append(
+            f"{'; '.join(aliases.relations)}: "
+            f"the column{'s say' if several else ' says'} nothing new and {'are' if several else 'is'} left out; "
+            "a prior keeps all of them"
+        )
+    if verdict is not None:
+        found.append(verdict.sentence)
+    elif not totals.converged:
+        found.append(
+            f"not converged after {totals.steps} steps: the slope is {totals.slope:.1e}, the tolerance "
+            f"{tolerance:g}; allow more steps, or choose another solver"
+        )
+    if minimum.hessian is None and bread is None:
+        found.append(f"no standard errors: the Hessian of {minimum.coefficients.size:,} coefficients is not formed")
+    for sentence in found:
+        warn(sentence, RegressionWarning)
+    if totals.dropped_rows:
+        found.append(f"{totals.dropped_rows:,} rows with missing cells were left out")
+    return tuple(found)
+
+
+def totals_of(
+    found: Found, settings: RegressionSettings, minimum: Minimum, null: float, dispersion: float, rank: int
+) -> Totals:
+    """What the fit was like, in numbers."""
+    survey, cost = found.survey, minimum.sums.cost
+    if settings.family is Gaussian:
+        n, rss = survey.count, 2 * cost
+        variance = settings.variance if settings.variance is not None else rss / n
+        with np.errstate(divide="ignore"):
+            log = float(-0.5 * n * np.log(2 * np.pi * variance) - (0.5 * rss / variance if variance else 0.0))
+    else:
+        log = -(cost + survey.fixed)
+    last = minimum.steps[-1]
+    return Totals(
+        survey.count,
+        rank,
+        log,
+        2 * (cost - survey.least),
+        2 * (null - survey.least),
+        minimum.sums.pearson,
+        float(dispersion),
+        last.cost,
+        last.slope,
+        len(minimum.steps) - 1 if len(minimum.steps) > 1 else 1,
+        minimum.solver,
+        minimum.converged,
+        survey.dropped,
+    )
