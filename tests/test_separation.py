@@ -122,8 +122,11 @@ def random_set(rng):
     return X, score.argmax(axis=1), n_classes
 
 
-@pytest.mark.parametrize("many", [0, 24])
-def test_a_thousand_small_sets_agree_with_the_definition(monkeypatch, many):
+@pytest.mark.parametrize(("many", "wide"), [(0, 64), (24, 64), (24, 0)])
+def test_a_thousand_small_sets_agree_with_the_definition(monkeypatch, many, wide):
+    monkeypatch.setattr(
+        "evenodds.models.separators.cone.WIDE", wide
+    )  # Newton's method first, as of wide tables, or not
     monkeypatch.setattr("evenodds.models.separators.cone.MANY", many)  # held many at once, as of wide tables, or a few
     rng = np.random.default_rng(1984)
     seen = dict.fromkeys(("overlap", "quasi", "complete"), 0)
@@ -172,6 +175,7 @@ def wide_set(rng):
 def test_wide_tables_are_told_without_a_linear_program_as_with_it(monkeypatch):
     rng = np.random.default_rng(3)
     sets = [wide_set(rng) for _ in range(12)]
+    monkeypatch.setattr("evenodds.models.separators.cone.WIDE", 20)
     by_newton = [cone(Rows(X, y, n)) for X, y, n in sets]
     monkeypatch.setattr("evenodds.models.separators.cone.likely", lambda *_: None)
     by_program = [cone(Rows(X, y, n)) for X, y, n in sets]
@@ -190,6 +194,7 @@ def test_newtons_method_alone_settles_wide_tables(monkeypatch, kind):
         return solve(goal, *more)
 
     monkeypatch.setattr("evenodds.models.separators.cone.solve", small)
+    monkeypatch.setattr("evenodds.models.separators.cone.WIDE", 20)
     rng = np.random.default_rng(kind)
     X = np.column_stack([np.ones(900), rng.normal(size=(900, 28)), rng.random(900) < 0.05])
     score = X @ rng.normal(size=30)

@@ -33,6 +33,7 @@ from evenodds.models.separators.vectors import EPS, ROUNDING, SURE, Combination,
 CLOSE = 1e-6  # of a margin: small enough to ask whether it is 0
 STRETCHES = 8  # of the space, each by up to nine digits: more than a double has
 LONGEST = 20  # steps of a linear program for each of its rows and columns
+WIDE = 64  # dimensions from which on Newton's method is tried before a linear program
 MANY = 24  # dimensions from which on it pays to look for many u that are held, not for a few
 
 
@@ -75,7 +76,7 @@ def _heard(rows: Rows) -> Cone:
             first = Combination(np.flatnonzero(held)[:1], np.ones(1))  # a u that is 0 itself
         if held.all():
             return Cone(np.zeros(rows.dimensions), np.zeros((rows.dimensions, 0)), held, first)
-        sure = likely(rows, face, lengths, held) if face.matrix.shape[1] >= MANY else None
+        sure = likely(rows, face, lengths, held) if face.matrix.shape[1] >= WIDE else None
         if isinstance(sure, Combination):
             after = face.across_many(rows.take(sure.which))
             if after is not None:

@@ -40,7 +40,7 @@ def likely(rows: Rows, face: Face, lengths: Floats, held: Flags) -> Floats | Com
         found, error = rows.scores(T @ b)
         if (found[free] > error[free]).all():
             return b
-    overlapping = _overlapping(few, b, curve)
+    overlapping = _overlapping(few, b, curve) if (few @ b).min() <= 0 else None
     if overlapping is not None:
         which, weights = some[overlapping[0]], overlapping[1]
         share = weights / lengths[which]
