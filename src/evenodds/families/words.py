@@ -126,12 +126,12 @@ class WordCounts(Family):
     def shares(cls, tally: Tally, prior: Pseudo, column: Column) -> Shares:
         """What is known of the words."""
         words, counts = column.words or PLAIN, cls.counts(tally)
-        keys, table = counts.matrix()
-        numbers = table.astype(float)
+        keys, numbers = counts.matrix(np.float64)
         if words.min_count > 1:
             often = numbers.sum(axis=1) >= words.min_count
             keys, numbers = keys[often], numbers[often]
-        numbers *= unit_of(counts, words)
+        if (unit := unit_of(counts, words)) != 1.0:  # a pass over what may be millions of words
+            numbers *= unit
         bernoulli = words.events == "bernoulli"
         totals = counts.documents.astype(float) if bernoulli else numbers.sum(axis=0)
         if prior.pooled:
@@ -164,11 +164,11 @@ class WordCounts(Family):
                 weights = np.log(there) - np.log(absent)
                 constant = (np.log(absent) - np.log(there + absent))[~everywhere].sum(axis=0)
             else:
-                mass = _filled(known.counts + known.prior, known)
+                mass = _filled(np.add(known.counts, known.prior, out=known.counts), known)
                 if estimate == "map":
                     mass = Dirichlet(mass).mode
                 totals = mass.sum(axis=0)
-                weights = np.log(mass, out=mass)  # in place: there may be millions of words
+                weights = np.log(mass, out=mass)  # in place, as the sum above: there may be millions of words
                 weights -= np.log(totals)
         if words.events in ("bernoulli", "complement"):
             _check_certain(weights, known, cls.counts(tally), words)
@@ -206,20 +206,24 @@ class WordCounts(Family):
         keys, word = np.unique(found, return_inverse=True)
         group, n = np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
         pooled = np.bincount(word, n, len(keys))
-        used = (pooled > 1)[word]
         prior = sizes / max(sizes.sum(), 1.0)
-        pseudo = np.ones(len(keys)) if words.prior == "flat" else pooled / (sizes.sum() or 1.0)
         mass = 2.0 if words.events == "bernoulli" else max(len(keys) * cells / max(len(found), 1), 1.0)
         mass = mass if words.prior == "flat" else 1.0
+        often = pooled > 1  # of a word that was there once nothing is left; most words are such
+        used, word = often[word], (np.cumsum(often) - 1)[word]
+        word, group, n, pooled = word[used], group[used], n[used], pooled[often]
+        pseudo = np.ones(len(pooled)) if words.prior == "flat" else pooled / (sizes.sum() or 1.0)
         own = np.minimum(n, 1.0)  # what is left out; a token that is weighed may count less than one
+        share, rest_of, others, imagined = prior[group], n - own, sizes[group] - own, pseudo[word]
 
         def score(strength: float) -> float:
             each = prior / (sizes + strength * mass)  # what one token more adds to p(w, c)
-            both = np.bincount(word, n * each[group], len(keys)) + strength * pseudo * each.sum()
-            mine = prior[group] * (n - own + strength * pseudo[word])
-            mine /= np.maximum(sizes[group] - own + strength * mass, 1e-300)
-            rest = np.maximum(both[word] - (n + strength * pseudo[word]) * each[group], 0.0)
-            return float((n * np.log(mine / (mine + rest)))[used].sum())
+            one = each[group]
+            both = np.bincount(word, n * one, len(pooled)) + strength * pseudo * each.sum()
+            mine = share * (rest_of + strength * imagined)
+            mine /= np.maximum(others + strength * mass, 1e-300)
+            rest = np.maximum(both[word] - (n + strength * imagined) * one, 0.0)
+            return float((n * np.log(mine / (mine + rest))).sum())
 
         return score
 

@@ -15,6 +15,7 @@ order, so neither threads nor batches change a bit.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from numpy.typing import NDArray
 from evenodds.labels import Ints, Keys
 from evenodds.text.bags import bags
 from evenodds.text.batches import replacing
-from evenodds.text.counts import NAMED, Counts, one_lexicon
+from evenodds.text.counts import NAMED, Counts
+from evenodds.text.lexicon import end_to_end, in_ranges, one_lexicon
 from evenodds.text.shards import SHARD, Job, Pool, count_shard, word_replacements
 from evenodds.text.stored import checked_buckets
-from evenodds.text.tables import Links, Sorted, fold_pairs
+from evenodds.text.tables import Links, Sorted
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
@@ -75,11 +77,19 @@ def count(
             for first, beyond in some.pieces(size):
                 jobs.append(Job(group, some.slice(first, beyond), options, distinct, replaced, buckets))
         parts = pool.map(count_shard, jobs)
-        lists = pool.map(_added, [[s for p in parts if p.group == g for s in p.counts] for g in range(n_classes)])
-        links = [link for part in parts for link in part.links]
         words = [part.lexicon for part in parts] if options.stem is None else [stems]
-        lexicon = one_lexicon(words if buckets is None else [])
-    counts = Counts(tuple(lists), np.diff(borders).astype(np.int64), lexicon, Links.all(links), buckets)
+        ranges = in_ranges(words) if buckets is None else []
+        own = [[s for part in parts if part.group == group for s in part.counts] for group in range(n_classes)]
+        links, *joined = pool.map(
+            lambda call: call(),
+            [
+                partial(Links.all, [link for part in parts for link in part.links]),  # the longest first
+                *(partial(one_lexicon, some) for some in ranges),
+                *(partial(Sorted.total, some) for some in own),
+            ],
+        )
+    lexicon, lists = end_to_end(joined[: len(ranges)]), tuple(joined[len(ranges) :])
+    counts = Counts(lists, np.diff(borders).astype(np.int64), lexicon, links, buckets)
     if buckets is not None and not options.seed:  # who hides words in buckets wants none beside them
         rows = _some(texts, np.flatnonzero(classes >= 0))
         how = None if weights is None else weights[rows]
@@ -105,10 +115,6 @@ def _some(texts: Texts, rows: Ints) -> Ints:
         return rows
     every = rows[:: -(-total // size)]
     return every[np.cumsum(texts.lengths()[every]) <= 2 * size]
-
-
-def _added(lists: list[Sorted]) -> Sorted:
-    return fold_pairs(lists, Sorted.plus) if lists else Sorted.nothing()
 
 
 def _checked(weights: NDArray[Any], many: int) -> NDArray[Any]:

@@ -18,35 +18,12 @@ from evenodds.labels import Keys, Labels
 from evenodds.text import keys as plain
 from evenodds.text import table_kernels
 from evenodds.text.batches import bucket_keys
+from evenodds.text.lexicon import one_lexicon
 from evenodds.text.stored import last_words, restored, stored
 from evenodds.text.tables import Links, Sorted, cut_out, fold_pairs, frozen
 
 NAMED = 1 << 14  # tokens of a sample that buckets are named by
 SAMPLE = "sample."
-
-
-def one_lexicon(parts: Sequence[Labels]) -> Labels:
-    """The words of any of these lexicons; two texts with one key are refused."""
-    if len(parts) < 2:
-        return parts[0] if parts else Labels.of([])
-    blob = np.concatenate([part.blob for part in parts])
-    before = np.cumsum([0, *(len(part.blob) for part in parts[:-1])])
-    starts = np.concatenate([part.ends[:-1] + at for part, at in zip(parts, before)])
-    stops = np.concatenate([part.ends[1:] + at for part, at in zip(parts, before)])
-    first = np.cumsum([0, *(len(part) for part in parts[:-1])])
-    lists = [Links(part.keys, np.arange(at, at + len(part), dtype=np.uint64)) for part, at in zip(parts, first)]
-
-    def join(a: Links, b: Links) -> Links:
-        both, ties = a.union(b)
-        wrong = table_kernels.differ(ties, frozen(blob), starts, stops)
-        if wrong >= 0:
-            one, other = (blob[starts[i] : stops[i]].tobytes().decode() for i in ties[wrong].astype(np.int64))
-            raise ValueError(f"words {one!r} and {other!r} have the same 64-bit key; leave one out as a stop word")
-        return both
-
-    keys, where = fold_pairs(lists, join)
-    rows = where.view(np.int64)
-    return Labels(keys, *cut_out(blob, starts[rows], stops[rows]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +126,7 @@ class Counts:
 
     def pooled(self) -> Sorted:
         """All classes added."""
-        return fold_pairs([Sorted.nothing(), *self.lists], Sorted.plus)
+        return Sorted.total(self.lists)
 
     def matrix(self, type_: type[np.number[Any]] | None = None) -> tuple[Keys, NDArray[Any]]:
         """The keys of all classes, and the counts of each, (keys, classes); at once as doubles if so asked."""
@@ -226,7 +203,9 @@ class Counts:
         """Some of the classes, in this order."""
         lists = tuple(self.lists[c] for c in classes)
         sample = None if self.sample is None else self.sample.select(classes)
-        return replace(self, lists=lists, documents=self.documents[list(classes)], sample=sample).trimmed()
+        chosen = replace(self, lists=lists, documents=self.documents[list(classes)], sample=sample)
+        left = set(range(len(self.lists))) - set(classes)
+        return chosen.trimmed() if any(len(self.lists[c].keys) for c in left) else chosen
 
     def grouped(self, n_classes: int, places: NDArray[Any]) -> Counts:
         """The same counts with class i standing at places[i] of other classes."""
@@ -289,7 +268,7 @@ def _same(a: tuple[NDArray[Any], NDArray[Any]], b: tuple[NDArray[Any], NDArray[A
 
 def _either(many: Sequence[Keys]) -> Keys:
     """The keys in any of these ascending lists, in ascending order."""
-    return fold_pairs([np.empty(0, np.uint64), *many], _both)
+    return fold_pairs(many or [np.empty(0, np.uint64)], _both)
 
 
 def _both(a: Keys, b: Keys) -> Keys:

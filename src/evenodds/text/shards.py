@@ -13,8 +13,8 @@ import numpy as np
 from evenodds.labels import Bytes, Ints, Keys, Labels
 from evenodds.text import table_kernels
 from evenodds.text.batches import BATCH, Reader, Replacing, replacements, replacing
-from evenodds.text.counts import one_lexicon
 from evenodds.text.keys import sealed
+from evenodds.text.lexicon import one_lexicon
 from evenodds.text.listed import ReadAs
 from evenodds.text.tables import Counter, Links, Sorted, cut_out
 from evenodds.text.tokenise import Tokens

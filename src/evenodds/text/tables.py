@@ -93,6 +93,11 @@ class Sorted(NamedTuple):
         """The list without entries."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
 
+    @classmethod
+    def total(cls, many: Sequence[Sorted]) -> Sorted:
+        """All of these lists added."""
+        return fold_pairs(many or [cls.nothing()], cls.plus)
+
     def plus(self, other: Sorted, sign: int = 1) -> Sorted:
         """The two lists added, or the other taken away; what comes to 0 is gone."""
         size = len(self.keys) + len(other.keys)
@@ -122,7 +127,7 @@ class Links(NamedTuple):
     @classmethod
     def all(cls, many: Sequence[Links]) -> Links:
         """The links in any of these; one n-gram with two prefixes is refused."""
-        return fold_pairs([cls.nothing(), *many], cls._agreeing)
+        return fold_pairs(many or [cls.nothing()], cls._agreeing)
 
     def _agreeing(self, other: Links) -> Links:
         both, ties = self.union(other)
