@@ -27,7 +27,7 @@ from evenodds.text.shards import Pool, replacing_table
 from evenodds.text.tables import frozen, lookup
 from evenodds.texts import Texts
 
-TABLE = 1 << 16  # whole numbers whose logs are kept
+TABLE = 1 << 19  # whole numbers whose logs are kept, at most: what frequent words count, too
 SMALL = run.ROUNDING
 
 
@@ -57,7 +57,8 @@ class LeftWords:
         self.counts[:, -1] = known.counts.sum(axis=1)
         self._places = lookup(known.keys, np.arange(len(known.keys), dtype=np.uint64))
         with np.errstate(divide="ignore"):
-            self._table = np.log(np.arange(TABLE) + prior.strength)
+            self._table = np.log(np.arange(min(TABLE, int(self.totals.sum()) + 2)) + prior.strength)
+        self._whole = WordCounts.counts(tally).is_whole and self.words.length == "as is"
 
     @functools.cached_property
     def _logs(self) -> Floats:
@@ -123,7 +124,8 @@ class LeftWords:
             weights *= len(self.keys) - lost
         args = (counts, left.groups, gone, totals, weights, *how, distinct, self._table)
         if words.events == "complement":
-            run.complement(rows, times, level.ends, *args, sums)
+            whole = self._whole and bool((left.amounts == np.floor(left.amounts)).all())
+            run.complement(rows, times, level.ends, *args, whole, sums)
             return
         there = np.empty(len(sums))
         run.multinomial(rows, times, level.ends, *args, frozen(self._logs), there, sums)

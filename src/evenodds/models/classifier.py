@@ -254,8 +254,10 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What the model says of some rows, or of all rows of some files, batch by batch."""
         if not hasattr(self, "model_"):  # what scikit-learn's own check asks takes longer than a short message
             check_is_fitted(self)
+        if self.model_.scorer.is_message(X):
+            return score(X)
         if not is_path(X):
-            return score(X if self.model_.scorer.is_message(X) else self._features(X, reset=False))
+            return score(self._features(X, reset=False))
         reading = Reading(self.model_.schema, target=False)
         return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])
 

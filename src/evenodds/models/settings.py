@@ -76,8 +76,8 @@ def normalise(joint: Floats, log_prior: Floats) -> Floats:
     A row that is impossible in every class is left with the class prior, (classes,) or each row's own.
     """
     top = np.maximum.reduce(joint)  # the methods max and sum take longer to start than a short message to weigh
-    impossible = top == -np.inf
-    if impossible.any():
+    if np.fmin.reduce(top, initial=0.0) == -np.inf:
+        impossible = top == -np.inf
         prior = log_prior[:, None] if log_prior.ndim == 1 else log_prior[:, impossible]
         joint[:, impossible] = prior
         top[impossible] = prior.max(axis=0)

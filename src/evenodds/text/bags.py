@@ -47,5 +47,5 @@ def bags(
 
 def _bag(reader: Reader, first: int, beyond: int, buckets: int | None) -> Bags:
     """The bags of one batch: the levels of each document laid side by side, then each token kept once."""
-    level, times = reader.bags(beside(reader.read(first, beyond)[reader.options.lengths[0] - 1 :], buckets))
+    level, times = reader.bags(beside(reader.read(first, beyond)[reader.shortest - 1 :], buckets))
     return Bags(level.keys.copy(), times.copy(), level.ends)

@@ -94,12 +94,15 @@ class Reader:
     ) -> None:
         self.texts = _ready(texts)
         self.options, self.distinct, self.replaced, self.buckets = options, distinct, replaced, buckets
+        self.shortest, self._longest = options.lengths
         self.folded: Bytes = np.empty(0, np.uint8)
         self.stamp = 0
         self._folding = folding(options.case, options.accents, options.digits)
         self._how = (np.uint8(0 if options.case else 32), np.uint8(not options.digits), int(options.punctuation))
+        self._growth = 2 if options.accents and not options.punctuation else self._folding.growth
         self._length = np.zeros(1, np.int64)
-        self._stop = frozen(self._length.view())
+        self._stop = frozen(self._length)
+        self._ends = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._room = -1
         self._made: tuple[Bytes, Keys, NDArray[np.uint32], Keys, Keys]
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -107,12 +110,6 @@ class Reader:
     def over(self, texts: Texts) -> Reader:
         """This reader with its arrays, over other documents."""
         self.texts = _ready(texts)
-        return self
-
-    def over_one(self, raw: bytes) -> Reader:
-        """The same over one document, which need not wait for what many have to go through."""
-        self._length[0] = len(raw)
-        self.texts = Texts(np.frombuffer(raw, np.uint8), _FIRST, self._stop)
         return self
 
     def _array(self, name: str, size: int, dtype: type[Any]) -> NDArray[Any]:
@@ -138,8 +135,17 @@ class Reader:
 
     def read(self, first: int, beyond: int) -> list[Level]:
         """The tokens of a run of documents, level by level: words, pairs, triples. They last until the next call."""
+        return self._levels(
+            self._words(first, beyond) if self.options.function is None else self._called(first, beyond)
+        )
+
+    def read_one(self, raw: bytes) -> list[Level]:
+        """The same of one document, which need not wait for what many have to go through."""
+        self._length[0] = len(raw)
+        return self._levels(self._cut(np.frombuffer(raw, np.uint8), _FIRST, self._stop, len(raw), *self._ends))
+
+    def _levels(self, level: Level) -> list[Level]:
         options = self.options
-        level = self._words(first, beyond) if options.function is None else self._called(first, beyond)
         if self.replaced is not None:
             n = table_kernels.replace(*level, *self.replaced)
             level = Level(level.keys[:n], level.places[:n], level.ends)
@@ -149,29 +155,30 @@ class Reader:
             n = kernels.seal(*level, np.uint64(options.seed))
             level = Level(level.keys[:n], level.places[:n], level.ends)
         levels = [level]
-        for n in range(2, options.lengths[1] + 1):
+        for n in range(2, self._longest + 1):
             levels.append(self._longer(n, levels[-1], levels[0]))
         if not self.distinct:
             return levels
         if self.buckets is not None:  # a bucket counts once a document, whichever of its tokens are there
-            shortest = options.lengths[0]
-            return [*levels[: shortest - 1], self._once(beside(levels[shortest - 1 :], self.buckets))]
+            return [*levels[: self.shortest - 1], self._once(beside(levels[self.shortest - 1 :], self.buckets))]
         return [self._once(level) for level in levels]
 
     def _words(self, first: int, beyond: int) -> Level:
-        options = self.options
         starts, stops = self.texts.starts[first:beyond], self.texts.stops[first:beyond]
-        documents, size = beyond - first, size_of(starts, stops)
-        table, pool, growth = self._folding
-        growth = 2 if options.accents and not options.punctuation else growth
-        if size > _AT_MOST // growth:
+        size = size_of(starts, stops)
+        if size > _AT_MOST // self._growth:
             raise ValueError(f"document {first} has {size:,} bytes, expected less than 2^31 once folded; cut it")
-        self.folded, bits, edges, keys, places = self._rooms(growth * size + documents + kernels.SLACK + 1)
-        doc_ends, ends = np.empty((2, documents), np.int64)
+        return self._cut(self.texts.blob, starts, stops, size, *np.empty((2, beyond - first), np.int64))
+
+    def _cut(self, blob: Bytes, starts: Ints, stops: Ints, size: int, doc_ends: Ints, ends: Ints) -> Level:
+        """The words of these documents, which have so many bytes; the ends are written into."""
+        table, pool, _ = self._folding
+        folded, bits, edges, keys, places = self._rooms(self._growth * size + len(starts) + kernels.SLACK + 1)
         case, zero, marks = self._how
-        args = (starts, stops, table, pool, case, zero, marks, self.folded, bits, doc_ends)
-        written = kernels.fold(self.texts.blob, *args)
-        n = kernels.cut(bits, self.folded, written, doc_ends, options.min_length, marks, edges, keys, places, ends)
+        self.folded = folded
+        written = kernels.fold(blob, starts, stops, table, pool, case, zero, marks, folded, bits, doc_ends)
+        least = self.options.min_length
+        n = kernels.cut(bits, folded, written, doc_ends, least, marks, edges, keys, places, ends)
         return Level(keys[:n], places[:n], ends)
 
     def _called(self, first: int, beyond: int) -> Level:

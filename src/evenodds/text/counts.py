@@ -78,6 +78,11 @@ class Counts:
         return np.array([numbers.sum() for _, numbers in self.lists], self._type)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether nothing was weighed by a fraction."""
+        return self._type.kind == "i"
+
+    @property
     def _type(self) -> np.dtype[Any]:
         """What holds all numbers."""
         return np.result_type(self.documents, *(numbers for _, numbers in self.lists))

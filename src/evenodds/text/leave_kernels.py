@@ -184,9 +184,13 @@ def complement(
     is_pooled: bool,
     distinct: bool,
     table: Any,
+    whole: bool,
     sums: Any,
 ) -> None:
-    """sums[d, k] = -Σ log mass(w, all classes but k) - log of their whole mass, over the tokens known without d."""
+    """sums[d, k] = -Σ log mass(w, all classes but k) - log of their whole mass, over the tokens known without d.
+
+    Where all counts are whole and small enough for the table, no class is asked whether it has the word at all.
+    """
     t, classes = 0, counts.shape[1] - 1
     for d in range(len(ends)):
         g, many, shared_part = groups[d], 0.0, 0.0
@@ -203,6 +207,14 @@ def complement(
                 pseudo = each * rest
                 never = np.log(rest + pseudo) if is_pooled else log_of(rest, strength, table)
                 shared_part += x * never
+                if whole and not is_pooled and rest < len(table):
+                    here, most = sums[d, g], np.int64(rest)
+                    for k in range(classes):
+                        sums[d, k] -= x * (table[max(most - np.int64(counts[row, k]), 0)] - never)
+                    mine = np.int64(left(counts[row, g], gone[t]))
+                    sums[d, g] = here - x * (table[most - mine] - never)
+                    t += 1
+                    continue
                 for k in range(classes):
                     n = counts[row, k]
                     if k == g:

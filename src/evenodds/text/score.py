@@ -18,7 +18,7 @@ from evenodds.labels import Ints, Keys, Labels
 from evenodds.text import table_kernels
 from evenodds.text.bags import bags as bags
 from evenodds.text.bags import bucket_keys as bucket_keys
-from evenodds.text.batches import BATCH, Reader, size_of
+from evenodds.text.batches import BATCH, Level, Reader, size_of
 from evenodds.text.listed import ReadAs
 from evenodds.text.shards import SHARD, Pool, replacing_table
 from evenodds.text.tables import frozen, lookup
@@ -52,7 +52,7 @@ class Weights:
             raise ValueError(f"{len(keys)} keys but weights of shape {self.weights.shape}; expected one row a key")
         self.weights = frozen(self.weights)
         self._table = lookup(keys, np.arange(len(keys), dtype=np.uint64))
-        self._spare: dict[tuple[Tokens, bool], list[Reader]] = {}
+        self._spare: list[Reader] = []
 
     @staticmethod
     def sort(words: Mapping[str, Sequence[float]]) -> tuple[Keys, Floats]:
@@ -95,32 +95,40 @@ class Weights:
 
     def message(self, raw: bytes, options: Tokens, *, distinct: bool = False, read_as: ReadAs | None = None) -> Scores:
         """Weigh one document, given in UTF-8: what `score` says of it, sooner."""
-        spare = self._spare.get((options, distinct))
-        if not spare or options.stem is not None or read_as is not None or len(raw) > FEW:
-            return self.score(Texts.of_bytes([raw]), options, distinct=distinct, read_as=read_as)
-        try:
-            reader = spare.pop().over_one(raw)
-        except IndexError:  # another thread has it
+        plain = read_as is None and options.stem is None and options.function is None and len(raw) <= FEW
+        reader = self._kept(options, distinct) if plain else None
+        if reader is None:
             return self.score(Texts.of_bytes([raw]), options, distinct=distinct, read_as=read_as)
         scores = Scores(np.zeros((1, self.weights.shape[1])), np.zeros(1, np.int64), np.zeros(1, np.int64))
-        self._weigh(reader, (0, 1), scores)
-        spare.append(reader)
+        self._add(reader.read_one(raw), reader.shortest, scores)
+        self._spare.append(reader)
         return scores
+
+    def _kept(self, options: Tokens, distinct: bool) -> Reader | None:
+        """A reader that was made before for such documents and that no other thread has now."""
+        try:
+            reader = self._spare.pop()
+        except IndexError:
+            return None
+        return reader if reader.options is options and reader.distinct is distinct else None
 
     def _few(self, texts: Texts, options: Tokens, distinct: bool, read_as: ReadAs | None, scores: Scores) -> None:
         """Weigh a few short documents by a reader that is kept for the next ones."""
-        spare = self._spare.setdefault((options, distinct), [])
-        try:
-            reader = spare.pop().over(texts)  # no other thread has it now
-        except IndexError:
+        reader = self._kept(options, distinct)
+        if reader is None:
             replaced = replacing_table(texts, options, Pool(1))
             reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=self.buckets)
+        else:
+            reader.over(texts)
         if options.stem is not None or read_as is not None:
             reader.replaced = replacing_table(texts, options, Pool(1), read_as)
         self._weigh(reader, (0, len(texts)), scores)
-        spare.append(reader)
+        self._spare.append(reader)
 
     def _weigh(self, reader: Reader, batch: tuple[int, int], scores: Scores) -> None:
-        for level in reader.read(*batch)[reader.options.lengths[0] - 1 :]:
+        self._add(reader.read(*batch), reader.shortest, scores)
+
+    def _add(self, levels: list[Level], shortest: int, scores: Scores) -> None:
+        for level in levels[shortest - 1 :]:
             keys = level.keys if self.buckets is None else bucket_keys(level.keys, self.buckets)
             table_kernels.add_weights(keys, level.ends, *self._table, self.weights, *scores)

@@ -135,7 +135,7 @@ def _hashed(group: int, reader: Reader, buckets: int) -> Part:
     """Count one shard by the keys' top bits."""
     shift = np.uint64(65 - buckets.bit_length())
     counts = np.zeros(buckets, np.int32)
-    shortest = reader.options.lengths[0]
+    shortest = reader.shortest
     for first, beyond in reader.texts.pieces(BATCH):
         for level in reader.read(first, beyond)[shortest - 1 :]:
             table_kernels.count_buckets(level.keys, shift, counts)
