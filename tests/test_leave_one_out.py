@@ -241,6 +241,26 @@ def test_compiled_and_plain_kernels_agree(name, monkeypatch):
     assert asked
 
 
+def test_whole_counts_say_of_the_other_classes_what_all_counts_do(monkeypatch):
+    kernel, asked = leave_kernels.complement, []
+
+    def both(*args):
+        *same, whole, sums = args
+        other = sums.copy()
+        kernel(*same, False, other)
+        kernel(*same, whole, sums)
+        asked.append(whole)
+        assert np.array_equal(sums, other)
+
+    monkeypatch.setattr(leave_kernels, "complement", both)
+    texts, y = ["free prize now free", "lunch at noon", "free lunch", "", "noon prize"] * 3, list("xyyxz") * 3
+    nb = eo.NaiveBayes(eo.Words("complement", ngrams=2), smoothing=0.5)
+    nb.fit(texts, y).leave_one_out(texts, y)
+    half = np.full(len(y), 1.5)
+    nb.fit(texts, y, sample_weight=half).leave_one_out(texts, y, sample_weight=half)
+    assert asked == [True, False]
+
+
 def test_files_and_the_command_line(tmp_path):
     frame, y = mixed(200)
     path, model = tmp_path / "rows.csv", tmp_path / "m.eo"

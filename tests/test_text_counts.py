@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenodds.labels import Labels
 from evenodds.text.bags import bags, bucket_keys
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
 from evenodds.text.keys import join, key
+from evenodds.text.lexicon import end_to_end, in_ranges, one_lexicon
 from evenodds.text.score import Weights
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
@@ -413,6 +415,34 @@ def test_keys_of_buckets_are_checked():
 def test_the_mark_of_pruning_is_checked():
     with pytest.raises(ValueError, match="pruned is neither true nor false"):
         Counts.from_arrays(tally(ROWS).arrays(), N, None, 1)
+
+
+def test_lexicons_joined_range_by_range_are_joined():
+    rng = np.random.default_rng(4)
+    parts = [Labels.of({f"w{i}" for i in rng.integers(0, 9000, many)}) for many in (6000, 1, 3000)]
+    ranges = in_ranges(parts)
+    assert len(ranges) == 4
+    assert end_to_end([one_lexicon(some) for some in ranges]) == one_lexicon(parts)
+    assert end_to_end([one_lexicon(some) for some in in_ranges(parts[1:2])]) == parts[1]
+    assert end_to_end([]) == one_lexicon([]) == Labels.of([])
+
+
+def test_many_words_counted_by_threads():
+    rng = np.random.default_rng(5)
+    documents = Texts.of([" ".join(f"w{i}" for i in rng.integers(0, 9000, 400)) for _ in range(60)])
+    classes = rng.integers(0, 3, 60)
+    one, *more = (count(documents, classes, 3, PAIRS, threads=n, shard=20_000) for n in (1, 2, 5))
+    assert len(one.lexicon) > 4096
+    assert all(other == one for other in more)
+    assert count(documents, classes, 3, PAIRS) == one
+
+
+def test_choosing_classes_trims_what_only_the_others_have():
+    rows = [(b"aa bb", 0), (b"bb cc", 2)]
+    counts = tally(rows)
+    assert counts.select([2, 1, 0]).lexicon == counts.lexicon
+    assert counts.select([2, 0]).lexicon == counts.lexicon
+    assert counts.select([2]).lexicon.texts() == tally(rows[1:]).lexicon.texts()
 
 
 # One message

@@ -721,3 +721,15 @@ def test_a_text_never_learnt_is_not_forgotten_with_its_class():
         with pytest.raises(eo.DataError, match="never learnt: column 'text' would have"):
             nb.model_.forget([text], ["y"])
     assert nb.model_.forget(["cc"], ["y"]).classes.tolist() == ["x"]
+
+
+@pytest.mark.parametrize("words", [{}, {"ngrams": 2}, {"length": "normalised"}])
+@pytest.mark.parametrize("events", ["counts", "present"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_weights_of_what_is_counted_are_those_of_the_whole_table(events, words, smoothing):
+    """Neighbours are found by the whole table of counts, so that a model with them takes the longer way."""
+    short, long = (
+        fit(CITIES, CHINA, events, smoothing, {**words, "neighbours": n}).model_.distributions["text"] for n in (0, 1)
+    )
+    assert np.array_equal(short.weights.keys, long.weights.keys)
+    np.testing.assert_allclose(short.weights.weights, long.weights.weights, rtol=1e-14)

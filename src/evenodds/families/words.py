@@ -147,8 +147,12 @@ class WordCounts(Family):
         cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
     ) -> Distribution:
         """The weights of a column's words."""
-        words = column.words or PLAIN
-        known = cls.shares(tally, Pseudo(0.0, False) if estimate == "mle" else prior or Pseudo(1.0, False), column)
+        words, prior = column.words or PLAIN, Pseudo(0.0, False) if estimate == "mle" else prior or Pseudo(1.0, False)
+        if estimate != "map" and not words.neighbours:
+            found = _of_counted(cls.counts(tally), words, prior)
+            if found is not None:
+                return cls(found, np.zeros(len(tally.groups)), words)
+        known = cls.shares(tally, prior, column)
         constant = np.zeros(known.counts.shape[1])
         with np.errstate(divide="ignore"):
             if words.events == "complement":
@@ -309,6 +313,25 @@ def unit_of(counts: Counts, words: Words) -> float:
         return 1.0
     documents = float(counts.documents.sum())
     return float(counts.tokens.sum()) / documents if documents > 0 else 1.0
+
+
+def _of_counted(counts: Counts, words: Words, prior: Pseudo) -> Weights | None:
+    """log (n + λ) - log (N + λV), where all words have the same λ and all classes some mass; None where they have not.
+
+    Logs are taken of what is counted alone: most words are in few classes, and a class's others all weigh the same.
+    """
+    if prior.pooled or words.min_count > 1 or words.events in ("bernoulli", "complement"):
+        return None
+    keys, unit, strength = counts.keys(), unit_of(counts, words), prior.strength
+    totals = unit * counts.tokens + strength * len(keys)
+    if not totals.all():
+        return None
+    with np.errstate(divide="ignore"):
+        whole, weights = np.log(totals), np.empty((len(keys), len(totals)))
+        weights[:] = np.log(strength) - whole
+        mine = [np.log(unit * one.numbers + strength) - log for one, log in zip(counts.lists, whole)]
+    counts.spread(keys, mine, weights)
+    return Weights(keys, weights, counts.buckets)
 
 
 def _filled(mass: Floats, known: Shares) -> Floats:

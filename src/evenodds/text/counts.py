@@ -137,11 +137,15 @@ class Counts:
         """The keys of all classes, and the counts of each, (keys, classes); at once as doubles if so asked."""
         keys, held = self.keys(), self._type if type_ is None else np.dtype(type_)
         out = np.zeros((len(keys), len(self.lists)), held)
-        own = np.concatenate([np.empty(0, np.uint64), *(one.keys for one in self.lists)])
-        numbers = np.concatenate([np.empty(0, held), *(one.numbers for one in self.lists)], dtype=held)
-        ends = np.cumsum([0, *(len(one.keys) for one in self.lists)])
-        table_kernels.spread(keys, own, numbers, ends[:-1].copy(), ends[1:].copy(), out)
+        self.spread(keys, [one.numbers for one in self.lists], out)
         return keys, out
+
+    def spread(self, keys: Keys, numbers: Sequence[NDArray[Any]], out: NDArray[Any]) -> None:
+        """Write what each class has for its own tokens into its column, (keys, classes); all else stays as it is."""
+        own = np.concatenate([np.empty(0, np.uint64), *(one.keys for one in self.lists)])
+        every = np.concatenate([np.empty(0, out.dtype), *numbers], dtype=out.dtype)
+        ends = np.cumsum([0, *(len(one.keys) for one in self.lists)])
+        table_kernels.spread(keys, own, every, ends[:-1].copy(), ends[1:].copy(), out)
 
     def trimmed(self) -> Counts:
         """Without the words and links that no counted token needs."""
