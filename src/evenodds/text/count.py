@@ -14,6 +14,7 @@ order, so neither threads nor batches change a bit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,14 +27,14 @@ from evenodds.text.bags import bags
 from evenodds.text.batches import replacing
 from evenodds.text.counts import NAMED, Counts
 from evenodds.text.lexicon import end_to_end, in_ranges, one_lexicon
-from evenodds.text.shards import SHARD, Job, Pool, count_shard, word_replacements
+from evenodds.text.shards import SHARD, Job, Part, Pool, count_shard, word_replacements
 from evenodds.text.stored import checked_buckets
 from evenodds.text.tables import Links, Sorted
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
 FRACTION = 1 << 20  # of a token: what counts of documents of one length are rounded to
-SAMPLED = 1 << 18  # bytes of documents that buckets are named by, or a 64th of all
+SAMPLED, AT_MOST = 1 << 18, 1 << 20  # bytes of documents that buckets are named by: a 64th of all, within these
 
 
 def count(
@@ -76,7 +77,7 @@ def count(
             some = texts.take(order[borders[group] : borders[group + 1]])
             for first, beyond in some.pieces(size):
                 jobs.append(Job(group, some.slice(first, beyond), options, distinct, replaced, buckets))
-        parts = pool.map(count_shard, jobs)
+        parts = pool.map(count_shard, jobs) if buckets is None else _by_class(pool.each(count_shard, jobs))
         words = [part.lexicon for part in parts] if options.stem is None else [stems]
         ranges = in_ranges(words) if buckets is None else []
         own = [[s for part in parts if part.group == group for s in part.counts] for group in range(n_classes)]
@@ -106,11 +107,20 @@ def count(
     return _weighted(counts, keys, amounts, ends, classes[classes >= 0], weights[classes >= 0])
 
 
+def _by_class(parts: Iterable[Part]) -> list[Part]:
+    """One part a class, added as they come: shards of buckets are all of one size, and few are held at once."""
+    found: dict[int, Part] = {}
+    for part in parts:
+        before = found[part.group].counts if part.group in found else []
+        found[part.group] = part._replace(counts=[Sorted.total([*before, *part.counts])])
+    return list(found.values())
+
+
 def _some(texts: Texts, rows: Ints) -> Ints:
     """All of these documents, or if they are long some of them, evenly, to name buckets by."""
     sizes = texts.lengths()[rows]
     total = int(sizes.sum())
-    size = max(SAMPLED, total // 64)
+    size = min(max(SAMPLED, total // 64), AT_MOST)  # so that the room it takes does not grow with the documents
     if total <= size:
         return rows
     every = rows[:: -(-total // size)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -58,7 +58,11 @@ class Pool:
 
     def map(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> list[Any]:
         """The results of all jobs."""
-        return list(map(function, jobs) if self._threads is None else self._threads.map(function, jobs))
+        return list(self.each(function, jobs))
+
+    def each(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
+        """The same one by one, as they come."""
+        return map(function, jobs) if self._threads is None else self._threads.map(function, jobs)
 
 
 def word_replacements(
