@@ -83,7 +83,7 @@ def test_bash_completes_by_it():
     assert bash, "bash is needed to try the script"
     script = run("bash").stdout + (
         "\nCOMP_WORDS=(evenodds bayes --pri); COMP_CWORD=2; _evenodds_completion evenodds; echo ${COMPREPLY[@]}"
-        "\nCOMPREPLY=(); COMP_WORDS=(evenodds de); COMP_CWORD=1; _evenodds_completion evenodds; echo ${COMPREPLY[@]}"
+        "\nCOMPREPLY=(); COMP_WORDS=(evenodds dem); COMP_CWORD=1; _evenodds_completion evenodds; echo ${COMPREPLY[@]}"
     )
     done = subprocess.run([bash, "--norc", "-c", script], env=environment(), capture_output=True, encoding="utf-8")
     assert (done.stdout, done.stderr) == ("--prior\ndemo\n", "")

@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evenodds.audit.decisions import Decision, LeastCost
+    from evenodds.audit.limits import AtMost
     from evenodds.errors import DataError
     from evenodds.families import (
         Bernoulli,
@@ -58,6 +60,8 @@ _HOME = {
     "evenodds.models.glm.coefficients": "GaussianPrior",
     "evenodds.models.glm.notes": "RegressionWarning",
     "evenodds.models.bayes_rule": "update",
+    "evenodds.audit.decisions": "Decision LeastCost",
+    "evenodds.audit.limits": "AtMost",
     "evenodds.errors": "DataError",
     "evenodds.schema": "Column Schema SchemaWarning",
     "evenodds.tally": "Tally",
@@ -67,16 +71,19 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names.spli
 
 __all__ = [
     "GLM",
+    "AtMost",
     "Bernoulli",
     "Beta",
     "Binned",
     "Categorical",
     "Column",
     "DataError",
+    "Decision",
     "Dirichlet",
     "Gamma",
     "Gaussian",
     "GaussianPrior",
+    "LeastCost",
     "LinearSeparator",
     "LogGaussian",
     "Model",

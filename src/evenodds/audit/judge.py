@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.cells import as_column
+from evenodds.cells import Coded, as_column
 from evenodds.data.memory import in_order
 from evenodds.data.sum import CLASSES, target_codes
 from evenodds.errors import DataError
@@ -51,7 +51,7 @@ def tally(y: Any, log_proba: Any, classes: Sequence[Any] | NDArray[Any], weights
         )
     target = target_codes(as_column(y), len(log_p))
     groups = target.place[target.codes]
-    truth = at(np.argsort(place), known.find(target.labels.keys), missing=-1)[groups]
+    truth = columns_of(target, known, place)
     judged = _judge(log_p, truth)
     rows = Rows(groups, len(target.labels), check_weights(weights, len(log_p)))
     one, bins = np.zeros(len(log_p), np.int8), np.minimum(judged.confidence * BINS, BINS - 1).astype(np.int8)
@@ -107,7 +107,7 @@ def _judge(log_p: Floats, truth: Ints) -> _Judged:
         out.log_loss[part] = np.where(possible, np.maximum(-own, 0.0), 0.0)  # p may be a rounding above 1
         out.impossible[part] = np.where(possible, -1, np.where(known, 0, 1))
         if ranked:
-            out.keys[:, part] = _keys(_log_odds(log, p, top)).T
+            out.keys[:, part] = _keys(log_odds(log, p, top)).T
         p[every[known], true[known]] -= 1.0
         out.brier[part] = np.square(p).sum(axis=1) + ~known
 
@@ -125,7 +125,7 @@ def _check_sums(sums: Floats, start: int) -> None:
         )
 
 
-def _log_odds(log: Floats, p: Floats, top: Ints) -> Floats:
+def log_odds(log: Floats, p: Floats, top: Ints) -> Floats:
     """log p - log (1 - p) of every class, without cancellation: 1 - p of the top class is the sum of the others."""
     every, others = np.arange(len(top)), log.copy()
     others[every, top] = -np.inf
@@ -148,6 +148,16 @@ def _keys(odds: Floats) -> NDArray[np.int32]:
 
 
 LOWEST = int(_keys(np.array([-np.inf]))[0])
+
+
+def odds_of(keys: NDArray[Any]) -> Floats:
+    """The log-odds that keys stand for.
+
+    >>> odds_of(_keys(np.array([-np.inf, -0.5, 0.0, 3.0])))
+    array([-inf, -0.5,  0. ,  3. ])
+    """
+    bits = keys.astype(np.int32)
+    return np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits).view(np.float32).astype(np.float64)
 
 
 def scores_of(text: str) -> tuple[str, str]:
@@ -174,6 +184,11 @@ def labels_of(classes: Sequence[Any] | NDArray[Any]) -> tuple[Labels, Ints]:
     if len(labels) < max(len(texts), 1):
         raise DataError(f"classes={texts}: expected each class once, and at least one")
     return labels, place
+
+
+def columns_of(truth: Coded, known: Labels, place: Ints) -> Ints:
+    """The column of each row's true class, of classes as `labels_of` gives them; -1 for a class not among them."""
+    return np.asarray(at(np.argsort(place), known.find(truth.labels.keys), missing=-1)[truth.place[truth.codes]])
 
 
 def at(numbers: NDArray[Any], where: Ints, missing: float = 0) -> NDArray[Any]:

@@ -11,20 +11,26 @@ import numpy as np
 from evenodds.labels import canonical
 
 if TYPE_CHECKING:
+    from evenodds.audit.decisions import Decision
     from evenodds.data.memory import Table
     from evenodds.data.reading import Reading
     from evenodds.models.glm.regression import Regression
     from evenodds.models.naive_bayes import Model
 
 Columns = list[list[Any]]
+UNSURE = "unsure"  # as decisions say it
 
 
 @dataclass(frozen=True)
 class OfClasses:
-    """Naive Bayes: the most probable class and its probability; with `every`, those of all classes."""
+    """Naive Bayes: the most probable class and its probability; with `every`, those of all classes.
+
+    With a rule, what it says in place of the most probable class, and the probability of that; none if it is unsure.
+    """
 
     model: Model
     every: bool
+    rule: Decision | None = None
 
     @property
     def names(self) -> list[str]:
@@ -52,8 +58,11 @@ class OfClasses:
         """The answers for some rows."""
         p = np.exp(log_p := self.model.log_proba(table, threads))
         best, labels = log_p.argmax(axis=1), self._labels
-        top = p[np.arange(len(p)), best]
-        return [[labels[c] for c in best.tolist()], top.tolist(), *(p.T.tolist() if self.every else [])]
+        every = p.T.tolist() if self.every else []
+        if self.rule is not None:
+            best, labels = self.rule.choose(p), [*labels, UNSURE]
+        top = p[np.arange(len(p)), best].tolist()
+        return [[labels[c] for c in best.tolist()], [p if c >= 0 else None for p, c in zip(top, best.tolist())], *every]
 
 
 @dataclass(frozen=True)

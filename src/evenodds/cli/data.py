@@ -13,6 +13,7 @@ import click
 from evenodds.cli.output import BadDataError
 
 if TYPE_CHECKING:
+    from evenodds.audit.decisions import Decision
     from evenodds.data.files import Files
     from evenodds.data.report import Report
     from evenodds.models.glm.regression import Regression
@@ -87,6 +88,24 @@ def able(model: Model, path: str) -> Model:
     """The model, if it can answer."""
     check_prior(model, path)
     return model
+
+
+def load_rule(path: str, model: Model) -> Decision:
+    """The rule that `decide` wrote to a file, which must be for the model's classes."""
+    import json
+
+    from evenodds.audit.decisions import Decision
+
+    with open(path, encoding="utf-8") as file:
+        try:
+            rule = Decision.from_dict(json.load(file))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadDataError(f"{path} is not a rule as `evenodds decide -o` writes it: {error}") from None
+    if list(rule.classes) != model.classes.tolist():
+        raise BadDataError(
+            f"{path} is a rule for the classes {list(rule.classes)}, the model has {model.classes.tolist()}"
+        )
+    return rule
 
 
 def check_prior(model: Model, where: str) -> None:

@@ -17,6 +17,7 @@ from evenodds.cli.output import WrongUsageError
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file to write; standard output if not given.")
 @click.option("--all", "every", is_flag=True, help="Add the probability of every class.")
+@click.option("--rule", type=click.Path(dir_okay=False), metavar="FILE", help="Say what a rule of `decide` says.")
 @click.option("--only", is_flag=True, help="Leave out the columns that were read.")
 @click.option("--lines", is_flag=True, help="Every line of DATA is one text.")
 @options.reading
@@ -26,6 +27,7 @@ def predict(
     paths: tuple[str, ...],
     output: str | None,
     every: bool,
+    rule: str | None,
     only: bool,
     lines: bool,
     reading: options.Input,
@@ -41,6 +43,7 @@ def predict(
       evenodds predict spam.eo new.csv > judged.csv
       evenodds predict spam.eo - --all < new.csv | head
       evenodds predict spam.eo - --lines < messages.txt
+      evenodds predict spam.eo new.csv --rule rule.json
     """
     from evenodds.cli.answers import OfClasses, OfRegression
     from evenodds.cli.rows import writer_for
@@ -51,10 +54,10 @@ def predict(
     found = data.load_any(model)
     answers: OfClasses | OfRegression
     if isinstance(found, Model):
-        answers = OfClasses(data.able(found, model), every)
+        answers = OfClasses(data.able(found, model), every, None if rule is None else data.load_rule(rule, found))
         source = reading.files(paths, data.text_column(found, model) if lines else None)
-    elif lines or every:
-        raise WrongUsageError("--lines and --all are for models of naive Bayes; this is a regression")
+    elif lines or every or rule:
+        raise WrongUsageError("--lines, --all and --rule are for models of naive Bayes; this is a regression")
     else:
         answers, source = OfRegression(found), reading.files(paths)
     quiet, report = reading.quiet, Report()

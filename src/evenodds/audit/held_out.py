@@ -1,0 +1,160 @@
+"""Rows predicted by models that have not learnt them: another file's, fold by fold, or each without itself.
+
+Learning is a sum, so k folds need no k fits: every fold is tallied once, in one pass, and the model without fold k is
+the sum of the other folds' tallies. The finest folds are single rows: each is judged by the model it is taken out of.
+Metrics, reliability and decisions all read what is predicted here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.audit.decisions import Decision
+from evenodds.audit.judge import tally
+from evenodds.cells import Coded
+from evenodds.data.kept import Kept
+from evenodds.data.reading import Cells, Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Batch, Source
+from evenodds.data.sum import fold_of, number, sum_folds
+from evenodds.errors import DataError
+from evenodds.families.leaves import Floats
+from evenodds.models.learn import Tempering, check_classes, most_kept, most_rows, schema_of, tempered_by
+from evenodds.models.naive_bayes import Model
+from evenodds.models.settings import Settings
+from evenodds.schema import Schema
+from evenodds.tally import Tally
+
+MOST = 1000  # folds, of each of which the tallies are held
+
+
+class Predicted(NamedTuple):
+    """Some rows: their true classes, and log p(class | row) with a column for each of `classes`."""
+
+    truth: Coded
+    log_p: Floats
+    classes: NDArray[Any]
+    weights: Floats | None
+
+    def proba(self, classes: NDArray[Any]) -> Floats:
+        """p(class | row) with a column for each of these classes; 0 for one that the model did not know."""
+        place = {label: c for c, label in enumerate(classes.tolist())}
+        p = np.zeros((len(self.log_p), len(place)))
+        p[:, [place[label] for label in self.classes.tolist()]] = np.exp(self.log_p)
+        return p
+
+
+@dataclass
+class HeldOut:
+    """Predictions of a source's rows, made anew in every pass over it; `report` is what was wrong in the last one."""
+
+    source: Source
+    reading: Reading
+    classes: NDArray[Any]
+    predict: Callable[[int, Batch, Cells], Iterator[Predicted]]
+    report: Report = field(default_factory=Report)
+
+    def __iter__(self) -> Iterator[Predicted]:
+        reports = []
+        for start, batch in number(self.source.batches(self.reading.columns)):
+            read = self.reading(batch)
+            reports.append(read.report)
+            if read.table.rows:
+                yield from self.predict(start, batch, read)
+        self.report = sum(reports, Report())
+
+    def tally(self) -> Tally:
+        """The judgement of all rows, in one pass."""
+        judged = Tally.total(tally(*part) for part in self)
+        if not judged.columns:
+            raise DataError(f"{self.source.name} has no rows with a class to judge by")
+        return judged
+
+    def counts(self, *rules: Decision) -> list[NDArray[np.int64]]:
+        """What each rule says of the rows, counted as `Decision.counts` does, in one pass."""
+        k = len(self.classes) + 1
+        found = [np.zeros((k, k), np.int64) for _ in rules]
+        for part in self:
+            p = part.proba(self.classes)
+            for each, rule in zip(found, rules):
+                each += rule.counts(part.truth, p)
+        return found
+
+
+def of_model(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> HeldOut:
+    """A source's rows, which the model has not learnt, predicted by it."""
+
+    def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
+        assert read.target is not None
+        yield Predicted(read.target, model.log_proba(read.table, threads), model.classes, read.weights)
+
+    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict)
+
+
+def of_rows(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> HeldOut:
+    """The rows that the model was learnt from, each predicted without itself."""
+
+    def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
+        assert read.target is not None
+        log_p = model.leave_one_out(read.table, read.target, read.weights, threads)
+        yield Predicted(read.target, log_p, model.classes, read.weights)
+
+    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict)
+
+
+def of_folds(
+    source: Source,
+    target: str,
+    folds: int = 10,
+    columns: Any = None,
+    settings: Settings | None = None,
+    weights: str | None = None,
+    random_state: int = 0,
+    threads: int | None = None,
+    temper: Tempering = False,
+) -> HeldOut:
+    """Each fold of a source's rows, predicted by the sum of the others; the folds are tallied here, in one pass.
+
+    A temper is chosen once, by rows of all folds, each left out: a few numbers that all folds then share.
+    """
+    if not 2 <= folds <= MOST:
+        raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
+    schema = schema_of(source, target, columns, None, weights)
+    reading = Reading(schema, weights=weights)
+    keep = Kept(most_kept(schema)) if temper else None
+    parts, _ = sum_folds(source, reading, folds, random_state, threads, keep)
+    models = _without_each(parts, schema, settings or Settings())
+    for model in models:
+        check_classes(model, f"{source.name}, without one of {folds} folds")
+    whole = Model(schema, Tally.total(parts), settings or Settings())
+    if keep is not None:
+        whole = tempered_by(whole, keep.parts(most_rows(whole)), threads, temper)
+        models = [dataclasses.replace(model, temper=whole.temper) for model in models]
+
+    def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
+        assert read.target is not None
+        fold = fold_of(start, batch.rows, read.kept, folds, random_state)
+        for k, model in enumerate(models):
+            mine = np.flatnonzero(fold == k)
+            if len(mine):
+                weights = None if read.weights is None else read.weights[mine]
+                log_p = model.log_proba(read.table.take(mine), threads)
+                yield Predicted(read.target[mine], log_p, model.classes, weights)
+
+    return HeldOut(source, reading, whole.classes, predict)
+
+
+def _without_each(parts: Sequence[Tally], schema: Schema, settings: Settings) -> list[Model]:
+    """For each fold the model of all the others: sums from the left and from the right, so that none is subtracted."""
+    left, right = [Tally.nothing()], [Tally.nothing()]
+    for part in parts[:-1]:
+        left.append(left[-1] + part)
+    for part in parts[:0:-1]:
+        right.append(part + right[-1])
+    return [Model(schema, (a + b).trimmed(), settings) for a, b in zip(left, reversed(right))]

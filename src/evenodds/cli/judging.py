@@ -1,0 +1,91 @@
+"""What `evaluate` and `decide` share: which rows are predicted, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from evenodds.cli import data, options
+from evenodds.cli.output import BadDataError, WrongUsageError
+
+if TYPE_CHECKING:
+    from evenodds.audit.held_out import HeldOut
+    from evenodds.data.files import Files
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def held_out_rows(command: F) -> F:
+    """The argument and the options that say which rows are judged, as four of the command's arguments."""
+    for option in (
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which rows go to which fold."
+        ),
+        click.option("--leave-one-out", is_flag=True, help="Judge by the rows that were learnt, each without itself."),
+        click.option(
+            "-k", "--folds", type=click.IntRange(2, 1000), metavar="K", help="Learn and judge by K folds of the data."
+        ),
+        click.argument("paths", nargs=-1, required=True, metavar="[MODEL] DATA..."),
+    ):
+        command = option(command)
+    return command
+
+
+def held_out(
+    paths: tuple[str, ...],
+    folds: int | None,
+    leave_one_out: bool,
+    seed: int,
+    modelling: options.Modelling,
+    reading: options.Input,
+) -> tuple[Files, Callable[[], HeldOut]]:
+    """The files, and what predicts their rows, which reads them for folds: to be called where progress is shown."""
+    learns = folds is not None or (leave_one_out and modelling.target is not None)
+    if folds is not None and leave_one_out:
+        raise WrongUsageError("--folds and --leave-one-out: give one of them")
+    if not learns and len(paths) < 2:
+        raise WrongUsageError(
+            "give a model and a file to judge it by; or --folds 10 and --target to learn from the file"
+        )
+    target, told, how = modelling.target, modelling.columns(), modelling.settings()
+    weight, threads = modelling.weight, reading.threads
+    if not learns:
+        from evenodds.models.settings import Settings
+
+        if told or how != Settings() or target is not None or modelling.temper:
+            raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
+        model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
+
+        def of_a_model() -> HeldOut:
+            from evenodds.audit.held_out import of_model, of_rows
+
+            return (of_rows if leave_one_out else of_model)(model, source, weight, threads)
+
+        return source, of_a_model
+    if target is None:
+        raise WrongUsageError("which column is to be predicted? Name it with --target")
+    source = reading.files(paths).rereadable()
+
+    def of_the_data() -> HeldOut:
+        from evenodds.audit.held_out import of_folds, of_rows
+        from evenodds.models.learn import learn
+
+        if folds is not None:
+            return of_folds(source, target, folds, told, how, weight, seed, threads, modelling.tempering)
+        model, _ = learn(source, target, told, how, None, weight, threads, modelling.tempering)
+        return of_rows(model, source, weight, threads)
+
+    return source, of_the_data
+
+
+@contextmanager
+def judging(source: Files, quiet: bool) -> Iterator[None]:
+    """Notes and progress while rows are judged; what the settings cannot do ends in a sentence."""
+    with data.notes(quiet), data.progress(source, "judging", quiet):
+        try:
+            yield
+        except ValueError as error:
+            raise BadDataError(str(error)) from None
