@@ -14,6 +14,8 @@ The groups of the tally are the true classes. Its leaves:
 "impossible"           counts  rows whose true class got probability 0: a class known to the model, one never seen
 "sure", "right"        counts  rows, and rows predicted right, by the probability of the predicted class, in 15 bins
 "confidence"           sums    Σ of that probability, in the same bins
+"tempered"             sums    of more than two classes: Σ of mean and variance of -log p under p^b, for each b of
+                               SLOPES, and Σ -log p(true class); of rows that were possible
 "scores" of a class    counts  rows by the log-odds of that class against all others, for the AUC
 """
 
@@ -25,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds import double_double as dd
 from evenodds.cells import Coded, as_column
 from evenodds.data.memory import in_order
 from evenodds.data.sum import CLASSES, target_codes
@@ -35,6 +38,8 @@ from evenodds.tally import Leaf, Numbers, Tally
 
 BINS = 15  # of confidence, equally wide, each with its lower end
 RANKED = 32  # classes up to which there is an AUC: k histograms of k groups each are kept for it
+SLOPES = 2.0 ** np.arange(-3, 3.5, 0.5)  # exponents at which probabilities are tried; the next but one is the square
+TEMPERED = ("slopes", "tempered")  # a column of its own: folds of two classes, which have none, add to others
 BLOCK = 1 << 15  # rows judged at once: what the cache holds
 
 
@@ -67,6 +72,8 @@ def tally(y: Any, log_proba: Any, classes: Sequence[Any] | NDArray[Any], weights
     }
     for c, keys in enumerate(judged.keys):
         leaves[scores_of(known.text(place[c]))] = _histogram(keys, rows)
+    if len(known) > 2:
+        leaves[TEMPERED] = Leaf(Fixed(2 * len(SLOPES) + 1), _tempered(log_p, judged, rows), is_sum=True)
     return Tally.of(target.labels, leaves).trimmed()
 
 
@@ -116,6 +123,31 @@ def _judge(log_p: Floats, truth: Ints) -> _Judged:
     return out
 
 
+def _tempered(log_p: Floats, judged: _Judged, rows: Rows) -> Numbers:
+    """Σ of the mean of -log p under p^b, of its variance, and of that of the true class, where that was possible."""
+    n, one, possible = len(log_p), np.zeros(len(log_p), np.int8), judged.impossible < 0
+    found = {2 * len(SLOPES): _sum(one, 1, judged.log_loss, rows)}
+    for chain in (0, 1):
+        powers = np.exp(SLOPES[chain] * (log_p - log_p.max(axis=1, keepdims=True)))
+        for j in range(chain, len(SLOPES), 2):
+            mean, variance = np.empty(n), np.empty(n)
+
+            def work(start: int, mean: Floats = mean, variance: Floats = variance, powers: Floats = powers) -> None:
+                part = slice(start, start + BLOCK)
+                cost = np.where(powers[part] > 0, -log_p[part], 0.0)
+                share = powers[part] / powers[part].sum(axis=1, keepdims=True)
+                centre = np.maximum((share * cost).sum(axis=1), 0.0)  # p may be a rounding above 1
+                mean[part] = np.where(possible[part], centre, 0.0)
+                variance[part] = np.where(possible[part], (share * (cost - centre[:, None]) ** 2).sum(axis=1), 0.0)
+                np.square(powers[part], out=powers[part])
+
+            for _ in in_order(work, range(0, n, BLOCK)):
+                pass
+            found[j], found[j + len(SLOPES)] = _sum(one, 1, mean, rows), _sum(one, 1, variance, rows)
+    parts = [dd.of(part) if part.dtype.kind == "i" else part for _, part in sorted(found.items())]
+    return np.concatenate(parts, axis=-2)
+
+
 def _check_sums(sums: Floats, start: int) -> None:
     bad = np.flatnonzero(~(np.abs(sums - 1.0) <= 1e-5))  # float32 adds up no better; NaN is bad too
     if len(bad):
@@ -147,9 +179,6 @@ def _keys(odds: Floats) -> NDArray[np.int32]:
     return np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
 
 
-LOWEST = int(_keys(np.array([-np.inf]))[0])
-
-
 def odds_of(keys: NDArray[Any]) -> Floats:
     """The log-odds that keys stand for.
 
@@ -163,6 +192,34 @@ def odds_of(keys: NDArray[Any]) -> Floats:
 def scores_of(text: str) -> tuple[str, str]:
     """The leaf of a class's scores; each class is a column of its own, so that models of different classes add."""
     return f"log-odds of {text}", "scores"
+
+
+class Scores(NamedTuple):
+    """The rows of a class and all others, counted by the log-odds of the class, lowest first."""
+
+    odds: Floats
+    own: Floats
+    rest: Floats
+
+
+def scores(tally: Tally, name: str) -> Scores | None:
+    """The scores of a class; None where there are none.
+
+    Rows that were never scored, as their model did not know the class, gave it probability 0: their log-odds are -inf.
+    """
+    leaf, groups = scores_of(name), tally.groups
+    if leaf not in tally.layout.specs:
+        return None
+    assert isinstance(groups, Labels)
+    mine = groups.find(Labels.coded([name])[0].keys)
+    counts, n = tally[leaf].astype(float), tally[CLASSES][0].astype(float)
+    own, total = at(counts.T, mine)[0], at(n, mine)[0]
+    rest = counts.sum(axis=1) - own
+    odds = odds_of(tally.leaf(leaf).axis.keys)
+    never_own, never_rest = total - own.sum(), n.sum() - total - rest.sum()
+    if len(odds) and np.isneginf(odds[0]):
+        never_own, never_rest, odds, own, rest = never_own + own[0], never_rest + rest[0], odds[1:], own[1:], rest[1:]
+    return Scores(np.append(-np.inf, odds), np.append(never_own, own), np.append(never_rest, rest))
 
 
 def _histogram(keys: NDArray[np.int32], rows: Rows) -> Leaf:

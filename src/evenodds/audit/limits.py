@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.audit.decisions import UNSURE, Decision, check_labels, place_of
-from evenodds.audit.judge import LOWEST, RANKED, log_odds, odds_of, scores_of, tally
-from evenodds.data.sum import CLASSES
+from evenodds.audit.judge import RANKED, log_odds, scores, tally
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli
-from evenodds.labels import Fixed, Ints, Labels, canonical
-from evenodds.tally import Leaf, Tally
+from evenodds.labels import Ints, canonical
+from evenodds.tally import Tally
 
 MARGIN = 1e-6  # of the log-odds, by which a bound is below the row that it must spare: rounding must not lose it
 
@@ -177,26 +176,21 @@ def _sentence(name: str, limit: Limit) -> str:
 
 def _limit(judged: Tally, name: str, at_most: float, confidence: float) -> Limit:
     """The bound of one class, from the counts of its own rows by their log-odds."""
-    groups = judged.groups
-    assert isinstance(groups, Labels)
-    mine = groups.find(Labels.coded([name])[0].keys)[0]
-    rows = 0.0 if mine < 0 else float(judged[CLASSES][0, mine])
+    found = scores(judged, name)
+    own = np.zeros(1) if found is None else found.own
+    rows = float(own.sum())
     if not rows.is_integer():
         raise DataError(f"the rows of {name!r} count {rows:g}: a promise counts whole rows, leave the weights out")
-    n, leaf = int(rows), scores_of(name)
-    if n < rows_needed(at_most, confidence):
+    n = int(rows)
+    if found is None or n < rows_needed(at_most, confidence):
         return Limit(at_most, confidence, n, 0, None)
-    own = judged[leaf][:, mine] if leaf in judged.layout.specs else np.zeros(0)
-    keys = judged.leaf(leaf).axis.keys if len(own) else np.zeros(0, np.int64)
-    never = n - own.sum()  # never scored, as the model did not know the class: probability 0
-    at_or_below = np.append(never, own).cumsum()
     k = _most(lambda k: upper(k, n, confidence) <= at_most, n)
+    at_or_below = own.cumsum()
     spared = int(np.searchsorted(at_or_below, k, side="right"))  # the lowest odds whose rows may not all be lost
-    lost = int(at_or_below[spared - 1]) if spared else 0
-    odds = odds_of(np.append(LOWEST, keys)[spared : spared + 1])[0]
-    if math.isinf(odds):
-        return Limit(at_most, confidence, n, int(at_or_below[spared]), None)
-    return Limit(at_most, confidence, n, lost, float(odds - MARGIN * max(1.0, abs(odds))))
+    odds = found.odds[spared]
+    if not spared:
+        return Limit(at_most, confidence, n, int(own[0]), None)
+    return Limit(at_most, confidence, n, int(at_or_below[spared - 1]), float(odds - MARGIN * max(1.0, abs(odds))))
 
 
 def upper(lost: int, rows: int, confidence: float) -> float:
@@ -205,7 +199,7 @@ def upper(lost: int, rows: int, confidence: float) -> float:
     >>> round(upper(0, 3000, 0.95), 6), round(upper(1, 3000, 0.95), 6)
     (0.000998, 0.00158)
     """
-    seen = Tally.of(Fixed(1), {("rows", "sides"): Leaf(Fixed(2), np.array([[rows - lost], [lost]]))})
+    seen = Bernoulli.tally([0, 1], weights=[rows - lost, lost])
     return float(Bernoulli.confidence(seen, 2 * confidence - 1)[1])
 
 

@@ -14,20 +14,22 @@ wet                   2    1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.audit.judge import BINS, LOWEST, RANKED, at, labels_of, scores_of, tally
+from evenodds.audit.judge import BINS, RANKED, TEMPERED, at, labels_of, scores, tally
+from evenodds.audit.reliability import Brier, Reliability, distance, slope_of
 from evenodds.data.sum import CLASSES
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
-from evenodds.show import Frame, cell
+from evenodds.show import Figure, Frame, cell
 from evenodds.tally import Tally
 
 __all__ = ["Baseline", "Metrics", "tally"]
@@ -62,6 +64,7 @@ class Metrics:
     log_loss_possible: float  # without the rows whose true class got probability 0
     brier: float  # Σ_c (p(c) - [c is true])² a row; half of it for two classes, as scikit-learn has it
     ece: float  # expected calibration error: |confidence - accuracy|, by 15 bins of confidence
+    ece_by_chance: float  # what classes drawn from the very probabilities would show on average
     auc: float | None  # of the second of two classes; of more the mean over classes, each against the rest
     unknown: float  # rows of a true class that the model never saw
     impossible: float  # rows of a class that it knew, and gave probability 0
@@ -69,6 +72,8 @@ class Metrics:
     per_class: Frame
     confusion: Frame
     calibration: Frame
+    reliability: tuple[Reliability, ...]  # of the second of two classes; of each of 3 to 32
+    tempered: float | None  # of more than two classes, the exponent that would make the probabilities honest
 
     @classmethod
     def of(cls, tally: Tally, classes: Sequence[Any] | NDArray[Any]) -> Metrics:
@@ -93,6 +98,7 @@ class Metrics:
             log_loss_possible=log_loss,
             brier=float(tally["", "brier"].sum()) / total / (2 if k == 2 else 1),
             ece=float(np.abs(bins["confidence"] - bins["right"]).sum()) / total,
+            ece_by_chance=_by_chance(bins) / total,
             auc=aucs[1] if k == 2 else float(np.mean(ranked)) if ranked else None,
             unknown=_number(unknown),
             impossible=_number(impossible),
@@ -105,6 +111,8 @@ class Metrics:
                 ]
             ),
             calibration=_calibration(bins),
+            reliability=tuple(read.reliability),
+            tempered=read.tempered,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,6 +125,8 @@ class Metrics:
             "per_class": self.per_class.to_dicts(),
             "confusion": confusion,
             "calibration": self.calibration.to_dicts(),
+            "reliability": {each.name: each.to_dict() for each in self.reliability},
+            "slope": self.slope,
         }
 
     def __repr__(self) -> str:
@@ -135,10 +145,56 @@ class Metrics:
             ("accuracy", self.accuracy, self.baseline.accuracy, f"95 % credible: {low:.4f} to {high:.4f}"),
             ("log loss", self.log_loss, self.baseline.log_loss, "nats a row"),
             ("brier", self.brier, None, "squared error of the probabilities"),
-            ("ece", self.ece, None, "|confidence - accuracy|"),
+            ("ece", self.ece, None, f"|confidence - accuracy|; {self.ece_by_chance:.4f} by chance"),
             ("auc", self.auc, None, which),
         ]
         return Frame([dict(zip(("", "model", "class shares", " "), line)) for line in lines])
+
+    @property
+    def slope(self) -> float | None:
+        """How far the log-odds should be drawn out to be honest: 1 if they are, below 1 where they are too sure.
+
+        Of two classes, the slope of the logistic regression of the truth on the log-odds; of more, the exponent of all
+        probabilities that makes the truth most probable. None where there is none.
+        """
+        if len(self.classes) > 2:
+            return self.tempered
+        line = self.reliability[0].line if self.reliability else None
+        return None if line is None else line.slope
+
+    @property
+    def brier_parts(self) -> Brier | None:
+        """The parts that the Brier score adds up from, of all classes together; None where there are too many."""
+        parts = [each.brier for each in self.reliability]
+        return functools.reduce(Brier.__add__, parts) if parts else None
+
+    def _honesty(self) -> list[str]:
+        """What the Brier score is made of, and the slope; of two classes, with the table and what chance would show."""
+        parts = self.brier_parts
+        if parts is None:
+            return []
+        if len(self.classes) > 2:
+            said = "brier = {:.4f} reliability - {:.4f} resolution + {:.4f} uncertainty".format(*parts)
+            known = self.slope is not None
+            return [said + (f"\nslope = {self.slope:.4f}, 1 if honest, below 1 if too sure" if known else "")]
+        (of,) = self.reliability
+        lines = [
+            ("reliability", parts.reliability, "of the brier score: what honesty would save"),
+            ("resolution", parts.resolution, "what telling rows apart has saved"),
+            ("uncertainty", parts.uncertainty, "what the class shares alone would cost"),
+            (
+                "excess ece",
+                Figure(round(of.excess_ece, 4) + 0.0, ".4f"),
+                f"{of.ece:.4f} in these bins, {of.ece_by_chance:.4f} by chance",
+            ),
+        ]
+        if (line := of.line) is not None:
+            low, high = line.slope_interval
+            lines.append(("slope", line.slope, f"95 %: {low:.4f} to {high:.4f}; 1 if honest, below if too sure"))
+            low, high = line.intercept_interval
+            lines.append(("intercept", line.intercept, f"95 %: {low:.4f} to {high:.4f}; 0 if honest"))
+        numbers = Frame([dict(zip(("", " ", "  "), line)) for line in lines])
+        return [f"How honest is p({_clip(of.name)})? ○ said, ● seen, 95 % confidence\n{of.table}\n{numbers}"]
 
     def _details(self) -> list[str]:
         """The paragraphs below the summary: what was impossible, each class, and which is taken for which."""
@@ -158,7 +214,7 @@ class Metrics:
         matrix = f"{self.confusion}"
         if len(self.confusion) > LINES or max(map(len, matrix.splitlines())) > WIDTH:
             matrix = self._mistakes()
-        return [*(["\n".join(said)] if said else []), classes, *([matrix] if matrix else [])]
+        return [*(["\n".join(said)] if said else []), classes, *([matrix] if matrix else []), *self._honesty()]
 
     def _mistakes(self) -> str:
         """The most frequent mistakes, where the whole confusion matrix would not fit."""
@@ -195,22 +251,29 @@ class _Read:
         return {leaf: self.tally["", leaf].sum(axis=1).astype(float) for leaf in ("sure", "right", "confidence")}
 
     def auc(self, name: str) -> float | None:
-        """The chance that a row of the class scores higher than one of another class; a tie is half a chance.
-
-        Rows that were never scored, as their model did not know the class, gave it probability 0: they come last.
-        """
-        leaf, c = scores_of(name), self.names.index(name)
-        if self.k > RANKED or leaf not in self.tally.layout.specs or not 0 < self.n[c] < self.n.sum():
+        """The chance that a row of the class scores higher than one of another class; a tie is half a chance."""
+        c = self.names.index(name)
+        found = scores(self.tally, name) if self.k <= RANKED and 0 < self.n[c] < self.n.sum() else None
+        if found is None:
             return None
-        counts = self.tally[leaf].astype(float)
-        own = counts[:, self.groups[c]]
-        rest = counts.sum(axis=1) - own
-        never_own, never_rest = self.n[c] - own.sum(), self.n.sum() - self.n[c] - rest.sum()
-        if LOWEST in self.tally.layout.specs[leaf].axis.keys[:1]:
-            never_own, never_rest, own, rest = never_own + own[0], never_rest + rest[0], own[1:], rest[1:]
-        own, rest = np.append(never_own, own), np.append(never_rest, rest)
-        below = np.cumsum(rest) - rest
-        return float(own @ (below + rest / 2) / (own.sum() * rest.sum()))
+        below = np.cumsum(found.rest) - found.rest
+        return float(found.own @ (below + found.rest / 2) / (found.own.sum() * found.rest.sum()))
+
+    @property
+    def reliability(self) -> Iterator[Reliability]:
+        """That of the second of two classes, or of each of more."""
+        for name in self.names[1:2] if self.k == 2 else self.names[: self.k] if self.k <= RANKED else ():
+            if (found := scores(self.tally, name)) is not None:
+                yield Reliability(name, found)
+
+    @property
+    def tempered(self) -> float | None:
+        """The exponent that would make the probabilities of more than two classes honest."""
+        if self.k < 3 or TEMPERED not in self.tally.layout.specs:
+            return None
+        *sums, own = self.tally[TEMPERED].sum(axis=1).tolist()
+        mean, spread = np.reshape(sums, (2, -1))
+        return slope_of(mean, spread, own)
 
     def line(self, c: int, auc: float | None) -> dict[str, Any]:
         """One class in the table of classes; what cannot be said of it is None."""
@@ -241,6 +304,43 @@ def _calibration(bins: dict[str, Floats]) -> Frame:
             for b in used
         ]
     )
+
+
+def _by_chance(bins: dict[str, Floats]) -> float:
+    """Σ of |confidence - accuracy| · rows, if the confidence were right."""
+    n, mean = (bins[leaf][bins["sure"] > 0] for leaf in ("sure", "confidence"))
+    return float(distance(n, mean, mean * (1 - np.minimum(mean / n, 1.0))).sum())
+
+
+def beside(judged: Mapping[str, Metrics]) -> Frame:
+    """The numbers of several models, or of one before and after, in columns.
+
+    >>> weather = ["dry", "dry", "wet", "wet"]
+    >>> bold, meek = (np.log([[p, 1 - p], [p, 1 - p], [1 - p, p], [p, 1 - p]]) for p in (0.99, 0.75))
+    >>> made = {"bold": tally(weather, bold, ["dry", "wet"]), "meek": tally(weather, meek, ["dry", "wet"])}
+    >>> beside({name: Metrics.of(judged, ["dry", "wet"]) for name, judged in made.items()})["meek"][:3]
+    [0.75, 0.5623351446188083, 0.1875]
+    """
+
+    def lines(of: Metrics) -> dict[str, float | None]:
+        parts, (one, *_) = of.brier_parts, (*of.reliability, None)
+        return {
+            "accuracy": of.accuracy,
+            "log loss": of.log_loss,
+            "brier": of.brier,
+            "- reliability": parts and parts.reliability,
+            "- resolution": parts and parts.resolution,
+            "- uncertainty": parts and parts.uncertainty,
+            "ece": of.ece,
+            "- by chance": of.ece_by_chance,
+            "slope": of.slope,
+            "intercept": one.line.intercept if one and one.line and len(of.classes) == 2 else None,
+            "auc": of.auc,
+        }
+
+    columns = {name: lines(of) for name, of in judged.items()}
+    names = list(dict.fromkeys(line for column in columns.values() for line in column))
+    return Frame([{"": line} | {name: column[line] for name, column in columns.items()} for line in names])
 
 
 def _number(x: float) -> float:

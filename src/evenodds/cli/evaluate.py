@@ -6,11 +6,12 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.judging import held_out, held_out_rows, judging
-from evenodds.cli.output import print_json
+from evenodds.cli.output import WrongUsageError, print_json
 
 
 @click.command(no_args_is_help=True)
 @held_out_rows
+@click.option("--beside", type=click.Path(), metavar="MODEL", help="Another model, judged by the same rows.")
 @options.modelling
 @options.reading
 @options.as_json
@@ -19,11 +20,12 @@ def evaluate(
     folds: int | None,
     leave_one_out: bool,
     seed: int,
+    beside: str | None,
     modelling: options.Modelling,
     reading: options.Input,
     as_json: bool,
 ) -> None:
-    """Accuracy, log loss, Brier score, calibration error, AUC and confusion matrix.
+    """Accuracy, log loss, Brier score, AUC, confusion matrix, and how honest the probabilities are.
 
     Of a saved model on rows whose classes are known; or, with --folds, of the model that `fit` would learn: every fold
     is predicted by the sum of the others. With --leave-one-out every row is predicted by the model without it: give the
@@ -33,14 +35,26 @@ def evaluate(
       evenodds evaluate titanic.eo more-people.csv
       evenodds evaluate people.csv --target survived --folds 10
       evenodds evaluate titanic.eo people.csv --leave-one-out
+      evenodds evaluate before.eo more-people.csv --beside after.eo
     """
     from evenodds.audit.evaluate import judge
+    from evenodds.audit.held_out import of_model, of_rows
+    from evenodds.audit.metrics import beside as in_columns
 
+    if beside is not None and (folds is not None or modelling.target is not None):
+        raise WrongUsageError("--beside is for two saved models: leave out --folds and --target")
     source, predicted = held_out(paths, folds, leave_one_out, seed, modelling, reading)
-    with judging(source, reading.quiet):
+    judged = {}
+    with judging(source if beside is None else source.rereadable(), reading.quiet):
         metrics, report = judge(predicted())
+        if beside is not None:
+            other = (of_rows if leave_one_out else of_model)(
+                data.load_to_predict(beside), source, modelling.weight, reading.threads
+            )
+            judged = {paths[0]: metrics, beside: judge(other)[0]}
     data.say_report(report, reading.quiet)
-    if as_json:
-        print_json({"folds": folds, "leave_one_out": leave_one_out, **metrics.to_dict(), "report": report.to_dict()})
-    else:
-        click.echo(repr(metrics))
+    if not as_json:
+        click.echo(repr(in_columns(judged) if judged else metrics))
+        return
+    found = {"beside": {name: each.to_dict() for name, each in judged.items()}} if judged else metrics.to_dict()
+    print_json({"folds": folds, "leave_one_out": leave_one_out, **found, "report": report.to_dict()})
