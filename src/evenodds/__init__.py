@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evenodds.audit.compare import Comparison, compare
     from evenodds.audit.decisions import Decision, LeastCost
     from evenodds.audit.limits import AtMost
     from evenodds.errors import DataError
@@ -60,6 +61,7 @@ _HOME = {
     "evenodds.models.glm.coefficients": "GaussianPrior",
     "evenodds.models.glm.notes": "RegressionWarning",
     "evenodds.models.bayes_rule": "update",
+    "evenodds.audit.compare": "Comparison compare",
     "evenodds.audit.decisions": "Decision LeastCost",
     "evenodds.audit.limits": "AtMost",
     "evenodds.errors": "DataError",
@@ -77,6 +79,7 @@ __all__ = [
     "Binned",
     "Categorical",
     "Column",
+    "Comparison",
     "DataError",
     "Decision",
     "Dirichlet",
@@ -100,6 +103,7 @@ __all__ = [
     "StudentT",
     "Tally",
     "Words",
+    "compare",
     "load",
     "separation",
     "update",

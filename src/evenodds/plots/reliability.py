@@ -1,0 +1,56 @@
+"""What was said and how often it was so, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenodds.audit.reliability import Reliability
+from evenodds.plots.style import COLOURS, GREY, page
+
+
+def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
+    """The share that was seen against the probability that was said, with intervals; on the diagonal, if honest.
+
+    Several, such as those of a model before and after it was tempered, are drawn in colours of their own.
+    """
+    names = list(of)
+    rows = [
+        {"model": name, **{what: line[what] for what in ("said", "seen", "low", "high", "rows")}}
+        for name, each in of.items()
+        for line in each.table
+    ]
+    unit = {"type": "quantitative", "scale": {"domain": [0, 1]}}
+    x = {**unit, "field": "said", "axis": {"title": "probability said", "format": ".1f", "tickCount": 5}}
+    colour = {
+        "field": "model",
+        "type": "nominal",
+        "scale": {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]},
+        "legend": {"title": None, "orient": "top-left"} if len(names) > 1 else None,
+    }
+    first = next(iter(of.values()))
+    honest = {
+        "data": {"values": [{"said": 0, "seen": 0}, {"said": 1, "seen": 1}]},
+        "mark": {"type": "line", "color": GREY, "strokeDash": [4, 4], "strokeWidth": 1},
+        "encoding": {"x": x, "y": {**unit, "field": "seen"}},
+    }
+    intervals = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {
+            "x": x,
+            "y": {**unit, "field": "low", "axis": {"title": "share seen, with its 95 % interval", "format": ".1f"}},
+            "y2": {"field": "high"},
+            "color": colour,
+        },
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+        "encoding": {
+            "x": x,
+            "y": {**unit, "field": "seen"},
+            "color": colour,
+            "tooltip": [{"field": name} for name in ("model", "said", "seen", "low", "high", "rows")],
+        },
+    }
+    whole = page(f"How honest is p({first.name})?", f"{first.rows:,.0f} rows; honest probabilities lie on the diagonal")
+    return {**whole, "width": 360, "height": 360, "data": {"values": rows}, "layer": [honest, intervals, points]}

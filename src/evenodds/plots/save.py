@@ -1,0 +1,41 @@
+"""A picture into a file: JSON as it is; SVG, PNG and HTML by vl-convert, all of them without the internet."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from evenodds.errors import DataError
+from evenodds.replacing import replacing
+
+KINDS = (".json", ".svg", ".png", ".html")
+
+
+def save(picture: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a picture; the end of the name says as what."""
+    kind = check_kind(path)
+    with replacing(path) as file:
+        file.write(_bytes(dict(picture), kind))
+
+
+def check_kind(path: str | os.PathLike[str]) -> str:
+    """The end of the name, if it is a kind that can be written."""
+    kind = os.path.splitext(os.fspath(path))[1].lower()
+    if kind not in KINDS:
+        raise DataError(f"{os.fspath(path)}: expected a name that ends with {', '.join(KINDS)}")
+    return kind
+
+
+def _bytes(picture: dict[str, Any], kind: str) -> bytes:
+    if kind == ".json":
+        return json.dumps(picture, ensure_ascii=False, indent=1).encode()
+    try:
+        import vl_convert
+    except ImportError:
+        raise DataError(f"to write {kind[1:]} install vl-convert-python: pip install 'evenodds[plots]'") from None
+    if kind == ".png":
+        return bytes(vl_convert.vegalite_to_png(picture, scale=2))
+    text = vl_convert.vegalite_to_svg(picture) if kind == ".svg" else vl_convert.vegalite_to_html(picture, bundle=True)
+    return str(text).encode()
