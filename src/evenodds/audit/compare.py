@@ -45,9 +45,8 @@ class Crossover:
 
     def __str__(self) -> str:
         gain = "is more often right" if self.measure == "accuracy" else "has the smaller log loss"
-        return (
-            f"from about {_round(self.size):,} rows on, {self.after} {gain} than {self.before} ({self.sure:.0%} sure)"
-        )
+        sure = f"{min(self.sure, 0.999):.1%}".replace("%", " %")
+        return f"from about {_round(self.size):,} rows on, {self.after} {gain} than {self.before} ({sure} sure)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,13 +59,15 @@ class Comparison:
     scores: Mapping[str, Floats]  # of each measure, (models, sizes, repetitions)
 
     def mean(self, measure: str) -> Floats:
-        """Over repetitions: (models, sizes)."""
-        return np.asarray(self.scores[measure].mean(axis=2))
+        """Over repetitions: (models, sizes). A log loss may be infinite."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.scores[measure].mean(axis=2))
 
     def interval(self, measure: str) -> tuple[Floats, Floats]:
-        """The 95 % interval of the mean, for repetitions that share rows (Nadeau and Bengio 2003)."""
-        mean, off = self.mean(measure), self._error(self.scores[measure]) * self._quantile
-        return mean - off, mean + off
+        """The 95 % interval of the mean, for repetitions that share rows (Nadeau and Bengio 2003); NaN if infinite."""
+        with np.errstate(all="ignore"):
+            mean, off = self.mean(measure), self._error(self.scores[measure]) * self._quantile
+            return mean - off, mean + off
 
     @property
     def _quantile(self) -> float:
@@ -77,19 +78,20 @@ class Comparison:
     def _error(self, scores: Floats) -> Floats:
         """The standard error of a mean over repetitions; infinite where some score is."""
         repeats = scores.shape[-1]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(all="ignore"):
             spread = np.nan_to_num(scores.std(axis=-1, ddof=1), nan=np.inf)
-        return np.asarray(spread * np.sqrt(1 / repeats + self.held_out / self.sizes[-1]))
+            return np.asarray(spread * np.sqrt(1 / repeats + self.held_out / self.sizes[-1]))
 
     def better(self, one: str, other: str, measure: str = "log loss") -> Floats:
         """For each size, how sure it is that one model is better than another: the t-test of the pairs."""
         from scipy.special import stdtr
 
         a, b = (self.scores[measure][self.models.index(name)] for name in (one, other))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            gain = np.nan_to_num(a - b if measure == "accuracy" else b - a, nan=0.0)
-            t = np.nan_to_num(gain.mean(axis=1) / self._error(gain), nan=0.0)
-        return np.asarray(stdtr(gain.shape[1] - 1, t))
+        with np.errstate(all="ignore"):
+            gains = a - b if measure == "accuracy" else b - a
+            gain = np.where(np.isnan(gains), 0.0, gains).mean(axis=1)  # both infinite: neither is better
+            t = np.where(np.isinf(gain), gain, gain / self._error(gains))
+        return np.asarray(stdtr(gains.shape[1] - 1, np.where(np.isnan(t), 0.0, t)))
 
     @property
     def crossovers(self) -> list[Crossover]:
@@ -120,13 +122,15 @@ class Comparison:
 
     def table(self, measure: str) -> Frame:
         """A line for each size: the mean of each model with half the width of its interval; the best has a star."""
-        mean, (low, high) = self.mean(measure), self.interval(measure)
+        mean, (_, high) = self.mean(measure), self.interval(measure)
         best = mean.argmax(axis=0) if measure == "accuracy" else mean.argmin(axis=0)
+        with np.errstate(invalid="ignore"):
+            off = high - mean
         return Frame(
             [
                 {"rows": size}
                 | {
-                    name: f"{mean[m, s]:.4f} ± {(high - low)[m, s] / 2:.4f}{' *' if best[s] == m else ''}"
+                    name: _shown(mean[m, s], off[m, s]) + (" *" if best[s] == m else "")
                     for m, name in enumerate(self.models)
                 }
                 for s, size in enumerate(self.sizes)
@@ -201,8 +205,8 @@ def compare(
     pool = rows - max(round(rows * held_out), 1)
     sizes = _sizes(sizes, pool, truth)
     values = _values(raw)
-    names = [canonical(value) for value in truth.labels.texts()]
-    places = truth.places
+    names, rank = np.unique(truth.labels.texts(), return_inverse=True)
+    places = rank[truth.places]
 
     def work(job: tuple[int, str]) -> list[tuple[float, float]]:
         seed, name = job
@@ -212,7 +216,7 @@ def compare(
         found = []
         for size in sizes:
             fitted = _made(model, random_state + seed).fit(_rows(table_of, order[:size]), values[order[:size]])
-            found.append(_judged(fitted, _rows(table_of, judged), places[judged], names))
+            found.append(_judged(fitted, _rows(table_of, judged), places[judged], names.tolist()))
         return found
 
     jobs = [(seed, name) for seed in range(repeats) for name in runs]
@@ -302,6 +306,10 @@ def _values(raw: Any) -> NDArray[Any]:
     if isinstance(raw, (pa.Array, pa.ChunkedArray)):
         return np.asarray(raw.to_numpy(zero_copy_only=False) if isinstance(raw, pa.Array) else raw.to_numpy())
     return np.asarray(raw)
+
+
+def _shown(mean: float, off: float) -> str:
+    return f"{mean:.4f} ± {off:.4f}" if np.isfinite(off) else f"{mean:.4f}"
 
 
 def _round(size: float) -> int:

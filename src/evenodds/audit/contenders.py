@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from evenodds.families.leaves import Floats
 from evenodds.models.classifier import NaiveBayes
 from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.estimator import GLM
-from evenodds.schema import Schema
+from evenodds.schema import Schema, SchemaWarning
 
 
 class RidgeLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -89,6 +90,7 @@ def _columns(x: Floats | Coded, how: Any) -> Floats:
 # name: how it is made, given what the columns are. A new contender is one new line.
 CONTENDERS: dict[str, Callable[[Schema], Any]] = {
     "naive": lambda schema: NaiveBayes(schema=schema),
+    "tempered": lambda schema: NaiveBayes(schema=schema, temper=True),
     "logistic": lambda schema: RidgeLogistic(schema),
 }
 
@@ -98,5 +100,8 @@ def contenders(names: list[str], schema: Schema) -> dict[str, Any]:
     for name in names:
         if name not in CONTENDERS:
             raise DataError(f"no model {name!r}; the models are {', '.join(CONTENDERS)}")
-    text = any(column.words is not None for column in schema.features.values())
-    return {name: CONTENDERS[name](schema) for name in names if not (text and name == "logistic")}
+    text = [name for name, column in schema.features.items() if column.words is not None]
+    if text and "logistic" in names:
+        names = [name for name in names if name != "logistic"]
+        warnings.warn(f"column {text[0]!r} is text: logistic regression is left out", SchemaWarning, stacklevel=3)
+    return {name: CONTENDERS[name](schema) for name in names}

@@ -58,6 +58,7 @@ class HeldOut:
     reading: Reading
     classes: NDArray[Any]
     predict: Callable[[int, Batch, Cells], Iterator[Predicted]]
+    plain: HeldOut | None = None  # the same rows, predicted without the temper, where there is one
     report: Report = field(default_factory=Report)
 
     def __iter__(self) -> Iterator[Predicted]:
@@ -94,7 +95,8 @@ def of_model(model: Model, source: Source, weights: str | None = None, threads: 
         assert read.target is not None
         yield Predicted(read.target, model.log_proba(read.table, threads), model.classes, read.weights)
 
-    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict)
+    plain = None if model.temper is None else of_model(_plain(model), source, weights, threads)
+    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain)
 
 
 def of_rows(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> HeldOut:
@@ -105,7 +107,8 @@ def of_rows(model: Model, source: Source, weights: str | None = None, threads: i
         log_p = model.leave_one_out(read.table, read.target, read.weights, threads)
         yield Predicted(read.target, log_p, model.classes, read.weights)
 
-    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict)
+    plain = None if model.temper is None else of_rows(_plain(model), source, weights, threads)
+    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain)
 
 
 def of_folds(
@@ -133,21 +136,29 @@ def of_folds(
     for model in models:
         check_classes(model, f"{source.name}, without one of {folds} folds")
     whole = Model(schema, Tally.total(parts), settings or Settings())
-    if keep is not None:
-        whole = tempered_by(whole, keep.parts(most_rows(whole)), threads, temper)
-        models = [dataclasses.replace(model, temper=whole.temper) for model in models]
 
-    def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
-        assert read.target is not None
-        fold = fold_of(start, batch.rows, read.kept, folds, random_state)
-        for k, model in enumerate(models):
-            mine = np.flatnonzero(fold == k)
-            if len(mine):
-                weights = None if read.weights is None else read.weights[mine]
-                log_p = model.log_proba(read.table.take(mine), threads)
-                yield Predicted(read.target[mine], log_p, model.classes, weights)
+    def by(models: list[Model], plain: HeldOut | None = None) -> HeldOut:
+        def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
+            assert read.target is not None
+            fold = fold_of(start, batch.rows, read.kept, folds, random_state)
+            for k, model in enumerate(models):
+                mine = np.flatnonzero(fold == k)
+                if len(mine):
+                    weights = None if read.weights is None else read.weights[mine]
+                    log_p = model.log_proba(read.table.take(mine), threads)
+                    yield Predicted(read.target[mine], log_p, model.classes, weights)
 
-    return HeldOut(source, reading, whole.classes, predict)
+        return HeldOut(source, reading, whole.classes, predict, plain)
+
+    if keep is None:
+        return by(models)
+    temper_of = tempered_by(whole, keep.parts(most_rows(whole)), threads, temper).temper
+    return by([dataclasses.replace(model, temper=temper_of) for model in models], by(models))
+
+
+def _plain(model: Model) -> Model:
+    """The model without its temper."""
+    return dataclasses.replace(model, temper=None)
 
 
 def _without_each(parts: Sequence[Tally], schema: Schema, settings: Settings) -> list[Model]:

@@ -29,7 +29,8 @@ def evaluate(
 
     Of a saved model on rows whose classes are known; or, with --folds, of the model that `fit` would learn: every fold
     is predicted by the sum of the others. With --leave-one-out every row is predicted by the model without it: give the
-    model and the rows it was learnt from, or --target to learn from them first.
+    model and the rows it was learnt from, or --target to learn from them first. A tempered model is put beside what it
+    would say without.
 
     \b
       evenodds evaluate titanic.eo more-people.csv
@@ -46,15 +47,20 @@ def evaluate(
     source, predicted = held_out(paths, folds, leave_one_out, seed, modelling, reading)
     judged = {}
     with judging(source if beside is None else source.rereadable(), reading.quiet):
-        metrics, report = judge(predicted())
+        held = predicted()
+        metrics, report = judge(held)
+        if held.plain is not None and beside is None:
+            judged = {"as learnt": judge(held.plain)[0], "tempered": metrics}
         if beside is not None:
             other = (of_rows if leave_one_out else of_model)(
                 data.load_to_predict(beside), source, modelling.weight, reading.threads
             )
             judged = {paths[0]: metrics, beside: judge(other)[0]}
     data.say_report(report, reading.quiet)
-    if not as_json:
-        click.echo(repr(in_columns(judged) if judged else metrics))
+    columns = {"beside": {name: each.to_dict() for name, each in judged.items()}} if judged else {}
+    found = columns if beside is not None else {**metrics.to_dict(), **columns}
+    if as_json:
+        print_json({"folds": folds, "leave_one_out": leave_one_out, **found, "report": report.to_dict()})
         return
-    found = {"beside": {name: each.to_dict() for name, each in judged.items()}} if judged else metrics.to_dict()
-    print_json({"folds": folds, "leave_one_out": leave_one_out, **found, "report": report.to_dict()})
+    page = [] if beside is not None else [repr(metrics)]
+    click.echo("\n\n".join([*page, *([repr(in_columns(judged))] if judged else [])]))

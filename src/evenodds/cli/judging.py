@@ -58,6 +58,8 @@ def held_out(
         if told or how != Settings() or target is not None or modelling.temper:
             raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
         model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
+        if model.temper is not None:  # judged without it too
+            source = source.rereadable()
 
         def of_a_model() -> HeldOut:
             from evenodds.audit.held_out import of_model, of_rows

@@ -100,8 +100,10 @@ def _crossovers(comparison: Comparison, measure: str, x: dict[str, Any]) -> list
     marks = [{"rows": c.size, "said": f"{c.after} overtakes {c.before}", "why": f"{c}"} for c in sure]
     values = {"values": marks}
     rule = {"type": "rule", "color": GREY, "strokeWidth": 1}
-    text = {"type": "text", "color": GREY, "align": "left", "baseline": "bottom", "dx": 4, "fontSize": 11}
-    at = {"value": HEIGHT - 3}
+    rises = measure == "accuracy"  # so there is room below; a loss falls, and there is room above
+    where = "bottom" if rises else "top"
+    text = {"type": "text", "color": GREY, "align": "left", "baseline": where, "dx": 4, "fontSize": 11}
+    at = {"value": HEIGHT - 3 if rises else 3}
     return [
         {"data": values, "mark": rule, "encoding": {"x": x, "tooltip": {"field": "why"}}},
         {"data": {"values": marks[:1]}, "mark": text, "encoding": {"x": x, "y": at, "text": {"field": "said"}}},
