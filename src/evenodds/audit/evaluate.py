@@ -8,7 +8,6 @@ from evenodds.audit.held_out import HeldOut, of_folds, of_model, of_rows
 from evenodds.audit.metrics import Metrics
 from evenodds.data.report import Report
 from evenodds.data.source import Source
-from evenodds.models.learn import Tempering
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 
@@ -29,7 +28,7 @@ def cross_validate(
     weights: str | None = None,
     random_state: int = 0,
     threads: int | None = None,
-    temper: Tempering = False,
+    temper: bool = False,
 ) -> tuple[Metrics, Report]:
     """How good such a model is on rows it has not seen: two passes over the source, whatever the number of folds."""
     return judge(of_folds(source, target, folds, columns, settings, weights, random_state, threads, temper))

@@ -7,7 +7,6 @@ Metrics, reliability and decisions all read what is predicted here.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -25,7 +24,8 @@ from evenodds.data.source import Batch, Source
 from evenodds.data.sum import fold_of, number, sum_folds
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
-from evenodds.models.learn import Tempering, check_classes, most_kept, most_rows, schema_of, tempered_by
+from evenodds.models.learn import check_classes, most_kept, most_rows, schema_of
+from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 from evenodds.schema import Schema
@@ -95,7 +95,7 @@ def of_model(model: Model, source: Source, weights: str | None = None, threads: 
         assert read.target is not None
         yield Predicted(read.target, model.log_proba(read.table, threads), model.classes, read.weights)
 
-    plain = None if model.temper is None else of_model(_plain(model), source, weights, threads)
+    plain = None if model.temper is None else of_model(model.untempered, source, weights, threads)
     return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain)
 
 
@@ -107,7 +107,7 @@ def of_rows(model: Model, source: Source, weights: str | None = None, threads: i
         log_p = model.leave_one_out(read.table, read.target, read.weights, threads)
         yield Predicted(read.target, log_p, model.classes, read.weights)
 
-    plain = None if model.temper is None else of_rows(_plain(model), source, weights, threads)
+    plain = None if model.temper is None else of_rows(model.untempered, source, weights, threads)
     return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain)
 
 
@@ -120,7 +120,7 @@ def of_folds(
     weights: str | None = None,
     random_state: int = 0,
     threads: int | None = None,
-    temper: Tempering = False,
+    temper: bool = False,
 ) -> HeldOut:
     """Each fold of a source's rows, predicted by the sum of the others; the folds are tallied here, in one pass.
 
@@ -152,13 +152,8 @@ def of_folds(
 
     if keep is None:
         return by(models)
-    temper_of = tempered_by(whole, keep.parts(most_rows(whole)), threads, temper).temper
-    return by([dataclasses.replace(model, temper=temper_of) for model in models], by(models))
-
-
-def _plain(model: Model) -> Model:
-    """The model without its temper."""
-    return dataclasses.replace(model, temper=None)
+    chosen = tempered(whole, keep.parts(most_rows(whole)), threads).temper
+    return by(models) if chosen is None else by([model.believing(chosen) for model in models], by(models))
 
 
 def _without_each(parts: Sequence[Tally], schema: Schema, settings: Settings) -> list[Model]:

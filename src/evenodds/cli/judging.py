@@ -76,8 +76,8 @@ def held_out(
         from evenodds.models.learn import learn
 
         if folds is not None:
-            return of_folds(source, target, folds, told, how, weight, seed, threads, modelling.tempering)
-        model, _ = learn(source, target, told, how, None, weight, threads, modelling.tempering)
+            return of_folds(source, target, folds, told, how, weight, seed, threads, modelling.temper)
+        model, _ = learn(source, target, told, how, None, weight, threads, modelling.temper)
         return of_rows(model, source, weight, threads)
 
     return source, of_the_data
