@@ -182,9 +182,10 @@ def _line(scores: Scores) -> Line | None:
     """The line by the regression's own fitter: successes among trials, one row for each log-odds."""
     from evenodds.data.memory import Table
     from evenodds.data.source import Memory
+    from evenodds.models.glm.notes import RegressionWarning
     from evenodds.models.glm.plan import NUMBER, Roles
-    from evenodds.models.glm.regress import RegressionWarning, regress
-    from evenodds.models.glm.regression import RegressionSettings
+    from evenodds.models.glm.regress import regress
+    from evenodds.models.glm.settings import RegressionSettings
     from evenodds.schema import Schema
 
     rows = Table({"odds": scores.odds, "own": scores.own, "rows": scores.own + scores.rest}, len(scores.odds))
