@@ -4,7 +4,7 @@ A row is chosen by a hash of its number, so neither batches nor threads matter: 
 of all rows, but at least 2,000 and at most as many as are wanted.
 
 >>> chosen(100_000)[:5]
-array([ 0, 22, 34, 38, 48])
+array([ 0,  3,  5, 33, 34])
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The words that some lists of counts speak of, as one list: two texts with one key are refused.
 
 >>> one_lexicon([Labels.of(["free", "beer"]), Labels.of(["free", "lunch"])]).texts()
-['free', 'lunch', 'beer']
+['free', 'beer', 'lunch']
 """
 
 from __future__ import annotations
