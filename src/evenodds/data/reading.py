@@ -102,9 +102,9 @@ def _left_out(batch: Batch, which: NDArray[np.bool_]) -> Trouble | None:
 def _read(batch: Batch, name: str, how: Column, bad: dict[str, Trouble], garbled: dict[str, Trouble]) -> Any:
     """A column that is not numbers."""
     assert how.family is not None
-    if how.source is not None and how.parts != (LENGTH,):
+    if how.parts and how.parts != (LENGTH,):
         return _dates(batch, name, bad)
-    if how.source is not None or how.family.cells == "texts":
+    if how.parts or how.family.cells == "texts":
         return cells.texts(batch.column(name), name)
     found = _codes(batch, name, garbled)
     return found if how.values == "text" else _as_kind(found, how.values, batch.marks)

@@ -32,7 +32,7 @@ FEW = 16  # tallies of batches that are held at once
 def cells(table: Table, name: str, column: Column) -> Any:
     """A column's cells as its family takes them: numbers (rows,) or Coded."""
     raw: Any = table[column.source or name]
-    if column.source is not None:
+    if column.source is not None and column.parts:
         raw = part_of(raw, column.parts[0], column.source)
     assert column.family is not None
     if column.family.cells == "texts":

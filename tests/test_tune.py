@@ -1,0 +1,228 @@
+"""`tune="loo"`: what each column is modelled as is chosen by how well left-out rows' classes are told."""
+
+import dataclasses
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenodds as eo
+from evenodds.cells import as_column
+from evenodds.data.decide import decide
+from evenodds.data.memory import table
+from evenodds.data.sum import sum_table, target_codes
+from evenodds.families import Binned, Categorical, Gaussian, LogGaussian, Poisson
+from evenodds.models import tune as tuning
+from evenodds.models.alternatives import alternatives, narrow
+from evenodds.models.left_out import Learnt, tempered
+from evenodds.models.naive_bayes import Model
+from evenodds.models.settings import Settings
+from evenodds.models.tune import Tuned, tune, widened
+from evenodds.schema import Column, Schema
+
+
+def wide_of(x: Any, y: Any, columns: Any = None, told: Any = (), weights: Any = None, **settings: Any) -> Any:
+    """The wide model of some rows, and the rows as learnt."""
+    rows = table(x)
+    target = target_codes(as_column(y), rows.rows)
+    schema = widened(Schema(decide(rows, columns), "class", "int"), told)
+    learnt = Learnt(rows, target, weights)
+    return Model(schema, sum_table(rows, schema, target, weights), Settings(**settings)), learnt
+
+
+def tuned(x: Any, y: Any, columns: Any = None, told: Any = (), threads: int | None = None, **settings: Any) -> Tuned:
+    wide, learnt = wide_of(x, y, columns, told, **settings)
+    return tune(wide, [learnt], threads, told)
+
+
+def mixed(n: int, seed: int = 0) -> tuple[dict[str, Any], Any]:
+    """Numbers of several shapes, a category, a flag and a text, all of which depend on the class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    words = np.array(["free", "prize", "now", "lunch", "meeting", "report"])
+    shares = np.array([[1, 1, 2, 3, 3, 2], [3, 3, 2, 1, 1, 2]]) / 12
+    return {
+        "height": rng.normal(y, 1.5),
+        "income": np.exp(rng.normal(0.8 * y, 1.0)),
+        "clicks": rng.poisson(1 + 1.5 * y).astype(float),
+        "noise": rng.normal(size=n),
+        "colour": np.array(["red", "green", "blue"])[
+            (rng.integers(0, 3, n) + (y & rng.integers(0, 2, n))) % 3
+        ].tolist(),
+        "text": [" ".join(rng.choice(words, rng.integers(3, 12), p=shares[k])) for k in y],
+    }, y
+
+
+class TestAlternatives:
+    def test_the_families_that_numbers_can_be(self) -> None:
+        x = {"below": [-1.0, 2.0, 3.5, 4.0], "above": [0.0, 2.5, 3.0, 4.0], "count": [0.0, 3.0, 1.0, 7.0]}
+        wide, _ = wide_of(x, [0, 1, 0, 1], dict.fromkeys(x, Column()))
+        found = {name: {one.column.family for one in every if one.used} for name, every in alternatives(wide).items()}
+        assert found == {
+            "below": {Binned, Gaussian},
+            "above": {Binned, Gaussian, LogGaussian},
+            "count": {Binned, Gaussian, LogGaussian, Poisson},
+        }
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_a_picked_tally_is_the_tally_of_the_column_alone(self, weighted: bool) -> None:
+        x, y = mixed(200)
+        x["height"][:3] = np.nan
+        weights = np.random.default_rng(1).random(200) if weighted else None
+        wide, learnt = wide_of(x, y, weights=weights)
+        every = alternatives(wide)
+        assert set(every) == set(x)
+        for name, some in every.items():
+            for one in some:
+                model = narrow(wide, {name: one})
+                alone = sum_table(learnt.rows, model.schema, learnt.target, weights)
+                assert model.tally == alone, (name, one.column)
+                assert set(model.tally.layout.specs) == set(alone.layout.specs)
+
+    def test_told_columns_have_no_others(self) -> None:
+        x, y = mixed(60)
+        columns = {"height": Gaussian, "text": eo.Words(events="present"), "colour": Categorical}
+        wide, _ = wide_of(x, y, columns, told=columns)
+        every = alternatives(wide, columns)
+        for name in columns:
+            assert [one.column for one in every[name]] == [decide(table(x), columns)[name]]
+        assert len(every["income"]) > 5
+
+    def test_bare_words_say_only_that_it_is_text(self) -> None:
+        x, y = mixed(60)
+        wide, _ = wide_of(x, y, {"text": eo.Words()}, told=["text"])
+        every = alternatives(wide, ["text"])["text"]
+        assert {(one.column.words.events, one.column.words.ngrams) for one in every} == set(
+            itertools.product(("counts", "present", "bernoulli", "complement"), (1, 2))
+        )
+        assert all(one.used for one in every)
+
+
+class TestChoice:
+    def test_a_gaussian_column_is_gaussian_and_a_log_normal_one_log_gaussian(self) -> None:
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 5000)
+        x = {"height": rng.normal(y, 1 + y), "income": np.exp(rng.normal(y, 1 + 0.5 * y))}
+        chosen = tuned(x, y).model.schema.columns
+        assert chosen["height"].family is Gaussian
+        assert chosen["height"].variance == "per_class"
+        assert chosen["income"].family is LogGaussian
+
+    def test_counts_are_poisson(self) -> None:
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 5000)
+        x = {"clicks": rng.poisson(1 + 6 * y).astype(float), "others": rng.poisson(3 + 6 * y).astype(float)}
+        assert {column.family for column in tuned(x, y).model.schema.columns.values()} == {Poisson}
+
+    def test_noise_does_no_harm(self) -> None:
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 600)
+        told = rng.normal(1.5 * y)
+        new_y = rng.integers(0, 2, 4000)
+        new = rng.normal(1.5 * new_y)
+
+        def loss(noise: int) -> float:
+            rng = np.random.default_rng(1)
+            x = {"told": told} | {f"noise{k}": rng.normal(size=600) for k in range(noise)}
+            rows = {"told": new} | {f"noise{k}": rng.normal(size=4000) for k in range(noise)}
+            log_p = tuned(x, y).model.log_proba(rows)
+            return float(-log_p[np.arange(4000), new_y].mean())
+
+        assert loss(10) < loss(0) + 0.01
+
+    def test_what_is_chosen_is_what_refits_would_choose(self) -> None:
+        """Every combination of one column's alternatives, each a model of its own, tempered by brute force."""
+        rng = np.random.default_rng(3)
+        y = rng.integers(0, 2, 300)
+        x = {"income": np.exp(rng.normal(y, 1.0 + y))}
+        wide, learnt = wide_of(x, y)
+        found = {}
+        for one in alternatives(wide)["income"]:
+            if not one.used:
+                continue
+            schema = Schema({"income": one.column}, "class", "int")
+            model = Model(schema, sum_table(learnt.rows, schema, learnt.target)).tempered(x, y)
+            left = [model.forget({"income": [v]}, [c]).log_proba({"income": [v]})[0, c] for v, c in zip(x["income"], y)]
+            found[one.column.described] = float(-np.mean(left))
+        best = min(found, key=found.__getitem__)
+        result = tune(wide, [learnt])
+        assert result.model.schema.columns["income"].described == best
+        told = {row["as"]: row["log loss"] for row in result.record}
+        assert told[best] == pytest.approx(found[best], abs=2e-3)
+
+    def test_the_model_is_that_of_the_chosen_schema_learnt_alone(self) -> None:
+        x, y = mixed(400)
+        result = tuned(x, y)
+        schema = result.model.schema
+        assert set(schema.columns) == set(x)
+        rows = table(x)
+        target = target_codes(as_column(y), rows.rows)
+        alone = tempered(Model(schema, sum_table(rows, schema, target)), [Learnt(rows, target)])
+        assert result.model == alone
+
+    def test_any_number_of_threads(self) -> None:
+        x, y = mixed(300)
+        one, two = tuned(x, y, threads=1), tuned(x, y, threads=3)
+        assert one.model == two.model
+        assert one.record.to_dicts() == two.record.to_dicts()
+
+    def test_the_order_of_columns_changes_nothing(self) -> None:
+        x, y = mixed(300)
+        backwards = dict(reversed(list(x.items())))
+        assert dict(tuned(x, y).model.schema.columns) == dict(tuned(backwards, y).model.schema.columns)
+
+    def test_told_columns_stay_as_told(self) -> None:
+        x, y = mixed(300)
+        columns = {
+            "height": Column(Gaussian, variance="pooled"),
+            "noise": Binned,
+            "colour": Column(Categorical, smoothing=3.0),
+        }
+        chosen = tuned(x, y, columns, told=columns).model.schema.columns
+        assert chosen["height"] == columns["height"]
+        assert chosen["colour"] == columns["colour"]
+        assert dataclasses.replace(chosen["noise"], smoothing=None) == Column(Binned)
+
+    def test_the_last_column_is_not_left_out(self) -> None:
+        rng = np.random.default_rng(0)
+        model = tuned({"noise": rng.normal(size=200)}, rng.integers(0, 2, 200)).model
+        assert len(model.schema.features) == 1
+
+    @pytest.mark.parametrize(
+        "settings", [{"estimate": "mean"}, {"prior": "flat"}, {"class_weight": "balanced"}, {"smoothing": 2.0}]
+    )
+    def test_under_other_settings(self, settings: dict[str, Any]) -> None:
+        x, y = mixed(200)
+        result = tuned(x, y, **settings)
+        assert result.model.settings == Settings(**settings)
+        assert np.isfinite(result.model.log_proba(x)).all()
+        if "smoothing" in settings:
+            assert all(column.smoothing is None for column in result.model.schema.columns.values())
+
+    def test_a_class_of_one_row(self) -> None:
+        x, y = mixed(100)
+        y = y.copy()
+        y[0] = 2
+        assert len(tuned(x, y).model.classes) == 3
+
+    def test_more_rows_than_are_needed_are_sampled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        x, y = mixed(400)
+        monkeypatch.setattr(tuning, "ROWS", 100)
+        result = tuned(x, y)
+        assert result.model.temper is not None
+        assert result.model.temper.rows == 400
+
+
+class TestRecord:
+    def test_it_tells_what_was_tried_and_chosen(self) -> None:
+        x, y = mixed(300)
+        result = tuned(x, y)
+        rows = result.record.to_dicts()
+        assert {row["column"] for row in rows} == set(x)
+        for name, column in result.model.schema.columns.items():
+            [chosen] = [row for row in rows if row["column"] == name and row["chosen"]]
+            assert chosen["as"] == column.described
+        assert len({round(row["log loss"], 3) for row in rows if row["chosen"]}) == 1
+        left_out = {row["column"]: row["log loss"] for row in rows if row["as"] == "left out"}
+        assert max(left_out, key=left_out.__getitem__) == "text"
