@@ -2,13 +2,19 @@
 
 import dataclasses
 import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import evenodds as eo
 from evenodds.cells import as_column
+from evenodds.cli import main
 from evenodds.data.decide import decide
 from evenodds.data.memory import table
 from evenodds.data.sum import sum_table, target_codes
@@ -208,7 +214,7 @@ class TestChoice:
 
     def test_more_rows_than_are_needed_are_sampled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         x, y = mixed(400)
-        monkeypatch.setattr(tuning, "ROWS", 100)
+        monkeypatch.setattr(tuning, "NUMBERS", 2 * 40 * 100)
         result = tuned(x, y)
         assert result.model.temper is not None
         assert result.model.temper.rows == 400
@@ -226,3 +232,66 @@ class TestRecord:
         assert len({round(row["log loss"], 3) for row in rows if row["chosen"]}) == 1
         left_out = {row["column"]: row["log loss"] for row in rows if row["as"] == "left out"}
         assert max(left_out, key=left_out.__getitem__) == "text"
+
+
+class TestEstimator:
+    def test_the_estimator_and_the_function_are_one(self) -> None:
+        x, y = mixed(300)
+        nb = eo.NaiveBayes(tune="loo").fit(x, y)
+        result = tuned(x, y)
+        assert nb.model_ == result.model
+        assert nb.tuning_.to_dicts() == result.record.to_dicts()
+
+    def test_a_table_and_a_file_are_tuned_alike(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tuning, "ROWS", 2100)
+        x, y = mixed(2500)
+        rows = pa.table({name: pa.array(column) for name, column in (x | {"class": y}).items() if name != "text"})
+        path = tmp_path / "rows.parquet"
+        pq.write_table(rows, path)
+        of_table, of_file = eo.NaiveBayes(tune="loo").fit(rows, "class"), eo.NaiveBayes(tune="loo").fit(path, "class")
+        assert of_table.model_ == of_file.model_
+        assert of_file.model_.temper.rows == 2100
+
+    def test_it_is_saved_and_goes_on_learning(self, tmp_path: Path) -> None:
+        x, y = mixed(300)
+        nb = eo.NaiveBayes(tune="loo").partial_fit(x, y)
+        nb.save(tmp_path / "model.eo")
+        loaded = eo.NaiveBayes.load(tmp_path / "model.eo")
+        assert loaded.model_ == nb.model_
+        more, more_y = mixed(100, seed=1)
+        schema = nb.model_.schema
+        nb.partial_fit(more, more_y)
+        assert nb.model_.rows == 400
+        assert nb.model_.schema == schema
+        assert nb.model_.temper is not None
+
+    def test_what_was_told_is_told(self) -> None:
+        x, y = mixed(200)
+        x["noise"] = np.arange(200.0) % 7
+        nb = eo.NaiveBayes(columns={"noise": Poisson, "income": Column(smoothing=2.0)}, tune="loo").fit(x, y)
+        assert nb.model_.schema.columns["noise"] == Column(Poisson)
+        assert nb.model_.schema.columns["income"].smoothing == 2.0
+        everything = eo.NaiveBayes(columns=Gaussian, tune="loo").fit(np.stack([x["height"], x["noise"]], axis=1), y)
+        assert set(everything.model_.schema.columns.values()) == {Column(Gaussian)}
+
+    def test_texts_alone(self) -> None:
+        x, y = mixed(200)
+        nb = eo.NaiveBayes(tune="loo").fit(x["text"], y)
+        assert nb.score(x["text"], y) > 0.8
+
+    def test_a_word_that_is_none_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="tune='best': expected None or 'loo'"):
+            eo.NaiveBayes(tune="best").fit(*mixed(20))
+
+    def test_the_command_line_tells_what_was_chosen(self, tmp_path: Path) -> None:
+        x, y = mixed(300)
+        path, model = tmp_path / "rows.parquet", tmp_path / "model.eo"
+        pq.write_table(pa.table({name: pa.array(column) for name, column in (x | {"class": y}).items()}), path)
+        run = CliRunner().invoke(main, ["fit", str(path), "-t", "class", "--tune", "-o", str(model)])
+        assert run.exit_code == 0, run.output
+        assert "by default  left out  tried" in run.stderr
+        as_json = CliRunner().invoke(main, ["fit", str(path), "-t", "class", "--tune", "-o", str(model), "--json"])
+        told = json.loads(as_json.stdout)["tuning"]
+        for told_row, row in zip(told, eo.NaiveBayes(tune="loo").fit(path, "class").tuning_, strict=True):
+            assert told_row == row | {"log loss": pytest.approx(row["log loss"])}
+        assert eo.load(model).temper is not None

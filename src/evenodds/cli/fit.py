@@ -16,6 +16,11 @@ from evenodds.cli.output import WrongUsageError, print_json
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
 @click.option("--like", type=click.Path(), metavar="MODEL", help="Type the columns as this model does, so they add.")
+@click.option(
+    "--tune",
+    is_flag=True,
+    help="Choose what each column is modelled as by how well the rows' classes are told, each row left out.",
+)
 @options.modelling
 @options.reading
 @options.as_json
@@ -23,6 +28,7 @@ def fit(
     paths: tuple[str, ...],
     output: str,
     like: str | None,
+    tune: bool,
     modelling: options.Modelling,
     reading: options.Input,
     as_json: bool,
@@ -50,20 +56,29 @@ def fit(
     if pattern is not None and target != pattern.target:
         raise WrongUsageError(f"--target {target}: the model that --like names predicts {pattern.target!r}")
     from evenodds.models.learn import learn
+    from evenodds.models.tune import learn_tuned
 
+    tuned = None
     with data.notes(quiet), data.progress(source, "learning", quiet):
         weight, temper = modelling.weight, modelling.temper
-        model, report = learn(source, target, told, how, pattern, weight, reading.threads, temper)
+        if tune:
+            tuned, report = learn_tuned(source, target, told, how, pattern, weight, reading.threads)
+            model = tuned.model
+        else:
+            model, report = learn(source, target, told, how, pattern, weight, reading.threads, temper)
     data.check_prior(model, source.name)
     model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
     model.save(output)
     seconds = time.perf_counter() - started
     data.say_report(report, quiet)
     if as_json:
-        print_json(as_data(model, report, {file: str(how) for file, how in source.dialects.items()}, output, seconds))
+        found = as_data(model, report, {file: str(how) for file, how in source.dialects.items()}, output, seconds)
+        print_json(found if tuned is None else found | {"tuning": tuned.record.to_dicts()})
     elif not quiet:
         for file, dialect in source.dialects.items():
             click.echo(f"{file}: {dialect}", err=True)
+        if tuned is not None:
+            click.echo(repr(tuned.summary), err=True)
         for sentence in [] if model.temper is None else model.temper.sentences():
             click.echo(sentence, err=True)
         click.echo(f"{model.schema!r}\n{data.summary(model, output)} in {seconds:.1f} s", err=True)

@@ -49,14 +49,14 @@ def row_hash(start: int, rows: int, seed: int = 0) -> Hashes:
     return h ^ (h >> np.uint64(31))
 
 
-def how_many(rows: int, most: int = MOST) -> int:
-    """How many of so many rows are kept."""
-    return min(rows, max(LEAST, min(rows // PART, most)))
+def how_many(rows: int, most: int = MOST, part: int = PART) -> int:
+    """How many of so many rows are kept: one in `part`, but not too few and not too many."""
+    return min(rows, max(LEAST, min(rows // part, most)))
 
 
-def chosen(rows: int, most: int = MOST) -> Ints:
+def chosen(rows: int, most: int = MOST, part: int = PART) -> Ints:
     """The numbers of the rows that are kept, in their order."""
-    return np.sort(_lowest(row_hash(0, rows), how_many(rows, most)))
+    return np.sort(_lowest(row_hash(0, rows), how_many(rows, most, part)))
 
 
 def _lowest(hashes: Hashes, many: int) -> Ints:
@@ -67,8 +67,8 @@ def _lowest(hashes: Hashes, many: int) -> Ints:
 class Kept:
     """The rows that are kept so far."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self.most, self.seen = most, 0
+    def __init__(self, most: int = MOST, part: int = PART) -> None:
+        self.most, self.part, self.seen = most, part, 0
         self._limit = np.uint64(2**64 - 1)  # of the hashes that may still be wanted: they get fewer as rows pass by
         self._parts: list[tuple[Hashes, Learnt]] = []
 
@@ -84,8 +84,8 @@ class Kept:
         self.seen += rows
         if len(picked[0]):
             self._parts.append(picked)
-        if sum(len(hashes) for hashes, _ in self._parts) > 2 * how_many(self.seen, self.most):
-            self._drop(how_many(self.seen, self.most))
+        if sum(len(hashes) for hashes, _ in self._parts) > 2 * how_many(self.seen, self.most, self.part):
+            self._drop(how_many(self.seen, self.most, self.part))
 
     def _drop(self, many: int) -> None:
         every = np.concatenate([hashes for hashes, _ in self._parts])
@@ -98,5 +98,5 @@ class Kept:
     def parts(self, most: int | None = None) -> list[Learnt]:
         """The rows, in their order, in pieces; with `most`, no more than that."""
         if self._parts:
-            self._drop(min(how_many(self.seen, self.most), self.most if most is None else most))
+            self._drop(min(how_many(self.seen, self.most, self.part), self.most if most is None else most))
         return [learnt for _, learnt in self._parts]

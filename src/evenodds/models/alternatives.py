@@ -88,6 +88,19 @@ def widened(schema: Schema, told: Collection[str] = ()) -> Schema:
     return Schema(columns, schema.target, schema.target_kind)
 
 
+def told_of(columns: Any, schema: Schema | None, decided: Schema) -> set[str]:
+    """The columns that were told, by `columns=` with a family or as text, or all of them by `schema=`."""
+    if schema is not None:
+        return set(decided.columns)
+    if not isinstance(columns, Mapping):
+        columns = {} if columns is None else dict.fromkeys(decided.columns, columns)
+    return {
+        str(name)
+        for name, what in columns.items()
+        if not isinstance(what, Column) or what.family is not None or what.words is not None or what.parts
+    }
+
+
 def alternatives(wide: Model, told: Collection[str] = ()) -> dict[str, list[Alternative]]:
     """What each column of a wide model could be; what it is by default comes first."""
     tallies, nothing = wide.tally.by_column(), Tally.of(wide.tally.groups, {})

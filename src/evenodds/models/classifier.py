@@ -20,6 +20,7 @@ from evenodds.data.reading import Reading
 from evenodds.data.sum import sum_table, target_codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
+from evenodds.models.alternatives import told_of, widened
 from evenodds.models.explain import explain
 from evenodds.models.explanation import Explanation
 from evenodds.models.learn import learn, more, most_kept, most_rows
@@ -28,6 +29,7 @@ from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
+from evenodds.models.tune import Tuned, learn_tuned, tune_table
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 from evenodds.show import Frame
@@ -64,6 +66,10 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     temper : bool
         Whether the evidence is taken to powers (one for each column; of a text, by its length too) under which the
         learnt rows, each left out, are most probable.
+    tune : {None, "loo"}
+        Whether it is chosen what each column is modelled as, by how well the learnt rows' classes are told, each row
+        left out: the family and bins of numbers, events and n-grams of text, smoothing, and which columns are left out.
+        What is told in `columns` stays. What was tried is `tuning_`; the model is tempered.
     schema : Schema, optional
         Columns already decided, as in another model's `model_.schema`.
     threads : int, optional
@@ -81,6 +87,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_weight: Any = None,
         unseen: Any = "ignore",
         temper: bool = False,
+        tune: Any = None,
         schema: Schema | None = None,
         threads: int | None = None,
     ) -> None:
@@ -92,6 +99,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.unseen = unseen
         self.temper = temper
+        self.tune = tune
         self.schema = schema
         self.threads = threads
 
@@ -109,12 +117,18 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns.
         """
         if is_path(X):
-            how = self._settings()
-            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, self.temper)
+            how, wanted = self._settings(), self.temper
+            if self._tuning():
+                tuned, report = learn_tuned(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
+                return self._warn(report)._name(tuned.model)._keep_tuned(tuned)
+            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, wanted)
             return self._warn(report)._name(model)._keep(model)
         rows, target, kind = self._read(X, y, reset=True)
         settings = self._settings()
         schema = self._decide(rows, y, kind)
+        told = told_of(self.columns, self.schema, schema)
+        if self._tuning():
+            schema = widened(schema, told)
         weights = check_weights(sample_weight, rows.rows)
         tally = sum_table(rows, schema, target, weights, self.threads)
         model = Model(schema, tally, settings)
@@ -123,14 +137,17 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(model.classes) < 2:
             only = str(model.classes[0])
             raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
-        return self._keep(self._tempered(model, Learnt(rows, target, weights)))
+        learnt = Learnt(rows, target, weights)
+        if self.tune is not None:
+            return self._keep_tuned(tune_table(model, learnt, self.threads, told))
+        return self._keep(self._tempered(model, learnt))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced."""
         first = not hasattr(self, "model_")
+        if first and (is_path(X) or self.tune is not None):
+            return self.fit(X, y, sample_weight)
         if is_path(X):
-            if first:
-                return self.fit(X, y, sample_weight)
             part, report = more(self.model_, read(X), sample_weight, self.threads)
             return self._warn(report)._keep((self.model_ + part).set(**vars(self._settings())))
         rows, target, kind = self._read(X, y, reset=first)
@@ -145,9 +162,14 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._keep(new)
         return self._keep(new.believing(self.model_.temper + new.temper))
 
+    def _tuning(self) -> bool:
+        if self.tune not in (None, "loo"):
+            raise ValueError(f"tune={self.tune!r}: expected None or 'loo'")
+        return self.tune is not None
+
     def _tempered(self, model: Model, learnt: Learnt) -> Model:
         """The model, tempered by some of the rows it has just learnt, if that is wanted."""
-        if not self.temper or len(model.classes) < 2:
+        if not (self.temper or self.tune) or len(model.classes) < 2:
             return model
         most = min(most_kept(model.schema), most_rows(model))
         return tempered(model, [learnt.some(chosen(learnt.rows.rows, most))], self.threads)
@@ -209,6 +231,10 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Drop the words that occur less than so often, in all classes together; nothing can be forgotten any more."""
         check_is_fitted(self)
         return self._keep(self.model_.prune(min_count))
+
+    def _keep_tuned(self, tuned: Tuned) -> Self:
+        self.tuning_ = tuned.record
+        return self._keep(tuned.model)
 
     def _keep(self, model: Model) -> Self:
         self.model_ = model

@@ -11,20 +11,24 @@ is picked out of it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from evenodds.data.kept import Kept, Learnt, chosen
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Source
+from evenodds.data.sum import sum_source
 from evenodds.models.alone import alone
-from evenodds.models.alternatives import alternatives, narrow, smoothed, widened
+from evenodds.models.alternatives import alternatives, narrow, smoothed, told_of, widened
 from evenodds.models.descent import Descent
-from evenodds.models.left_out import Learnt, tempered
+from evenodds.models.learn import check_classes, schema_of
+from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
+from evenodds.models.settings import Settings
+from evenodds.schema import Schema
 from evenodds.show import Frame
 
-__all__ = ["Tuned", "tune", "widened"]
-
-ROWS = 20_000  # that are left out to choose by
+ROWS = 20_000  # that are left out to choose by; of a file they are kept while it is read
 NUMBERS = 1 << 25  # of all alternatives' evidence that are held
 
 
@@ -34,11 +38,36 @@ class Tuned(NamedTuple):
     model: Model
     record: Frame
 
+    @property
+    def summary(self) -> Frame:
+        """A line for each column: what it is, and the log loss if it were as by default, or left out."""
+        columns: dict[str, list[dict[str, Any]]] = {}
+        for row in self.record:
+            columns.setdefault(row["column"], []).append(row)
+        return Frame(
+            [
+                {
+                    "column": name,
+                    "as": next(row["as"] for row in rows if row["chosen"]),
+                    "log loss": next(row["log loss"] for row in rows if row["chosen"]),
+                    "by default": rows[0]["log loss"],
+                    "left out": next((row["log loss"] for row in rows if row["as"] == "left out"), None),
+                    "tried": len(rows),
+                }
+                for name, rows in columns.items()
+            ]
+        )
 
-def tune(wide: Model, learnt: Sequence[Learnt], threads: int | None = None, told: Collection[str] = ()) -> Tuned:
+
+def tune(
+    wide: Model,
+    learnt: Sequence[Learnt],
+    threads: int | None = None,
+    told: Collection[str] = (),
+) -> Tuned:
     """The best model in a wide one, by rows that it has learnt."""
     every = alternatives(wide, told)
-    rows = _sampled(learnt, NUMBERS // (sum(map(len, every.values())) * len(wide.classes)))
+    rows = _sampled(learnt, NUMBERS // (max(1, sum(map(len, every.values()))) * len(wide.classes)))
     with alone():
         descent = Descent(wide, every, rows, threads)
         descent.run()
@@ -49,14 +78,38 @@ def tune(wide: Model, learnt: Sequence[Learnt], threads: int | None = None, told
         return Tuned(model, descent.record())
 
 
+def learn_tuned(
+    source: Source,
+    target: str,
+    columns: Any = None,
+    settings: Settings | None = None,
+    schema: Schema | None = None,
+    weights: str | None = None,
+    threads: int | None = None,
+) -> tuple[Tuned, Report]:
+    """The tuned model of a source's rows, in one pass, and what was wrong with some of them."""
+    decided = schema_of(source, target, columns, schema, weights)
+    told, keep = told_of(columns, schema, decided), Kept(ROWS, part=1)
+    whole = widened(decided, told)
+    tally, report = sum_source(source, Reading(whole, weights=weights), threads, keep)
+    wide = Model(whole, tally, settings or Settings())
+    check_classes(wide, source.name)
+    return tune(wide, keep.parts(), threads, told), report
+
+
+def tune_table(wide: Model, learnt: Learnt, threads: int | None, told: Collection[str]) -> Tuned:
+    """The same of a table that was learnt; by the same rows as if it were a file."""
+    return tune(wide, [learnt.some(chosen(learnt.rows.rows, ROWS, part=1))], threads, told)
+
+
 def _sampled(learnt: Sequence[Learnt], most: int) -> list[Learnt]:
-    """The same rows, or a part of them if they are too many: by chance, for rows may come in some order."""
-    share = max(1, min(ROWS, most)) / max(1, sum(part.rows.rows for part in learnt))
-    if share >= 1:
+    """The same rows, or as many of them as there is room for: by the hash of their number, for they may be in order."""
+    many = sum(part.rows.rows for part in learnt)
+    if many <= most:
         return list(learnt)
-    found, rng = [], np.random.default_rng(0)
+    some, start, found = chosen(many, most, part=1), 0, []
     for part in learnt:
-        some = np.flatnonzero(rng.random(part.rows.rows) < share)
-        weights = None if part.weights is None else part.weights[some]
-        found.append(Learnt(part.rows.take(some), part.target[some], weights))
+        mine = some[(some >= start) & (some < start + part.rows.rows)] - start
+        found.append(part.some(mine))
+        start += part.rows.rows
     return found
