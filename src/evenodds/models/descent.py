@@ -170,7 +170,9 @@ class Descent:
         return self._losses(group, self._first(name, one), total, one.logs)
 
     def _losses(self, group: str, first: Floats, total: Floats, logs: Floats | None) -> tuple[Floats, Floats]:
-        base = self.prior * np.maximum(first, NEVER) + self.offsets
+        alone = not total.any()  # what the classes' offsets make up for is gone with a text
+        prior, offsets = (1.0, np.zeros_like(self.offsets)) if group and alone else (self.prior, self.offsets)
+        base = prior * np.maximum(first, NEVER) + offsets
         for other, term in self.terms.items():
             if other != group:
                 base += term

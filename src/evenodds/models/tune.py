@@ -29,6 +29,7 @@ from evenodds.schema import Schema
 from evenodds.show import Frame
 
 ROWS = 20_000  # that are left out to choose by; of a file they are kept while it is read
+TEXTS = 5_000  # the same where there are texts, which take longer
 NUMBERS = 1 << 25  # of all alternatives' evidence that are held
 
 
@@ -67,7 +68,9 @@ def tune(
 ) -> Tuned:
     """The best model in a wide one, by rows that it has learnt."""
     every = alternatives(wide, told)
-    rows = _sampled(learnt, NUMBERS // (max(1, sum(map(len, every.values()))) * len(wide.classes)))
+    texts = any(column.words is not None for column in wide.schema.features.values())
+    room = NUMBERS // (max(1, sum(map(len, every.values()))) * len(wide.classes))
+    rows = _sampled(learnt, min(room, TEXTS if texts else ROWS))
     with alone():
         descent = Descent(wide, every, rows, threads)
         descent.run()
