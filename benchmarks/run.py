@@ -16,6 +16,7 @@ SCRIPTS = (
     "text_speed",
     "text_leave_one_out",
     "temper",
+    "tune_tables",
     "glm_reference",
     "glm_speed",
     "nist",

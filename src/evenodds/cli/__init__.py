@@ -14,7 +14,7 @@ COMMANDS = {
     "regress": ("evenodds.cli.regress:regress", "Linear, logistic, softmax or Poisson regression, with errors."),
     "predict": ("evenodds.cli.predict:predict", "Add predictions to a file's rows."),
     "evaluate": ("evenodds.cli.evaluate:evaluate", "How good is a model, or a kind of model, on a file?"),
-    "decide": ("evenodds.cli.decide:decide", "From odds to a rule: by what mistakes cost, or how many there may be."),
+    "decide": ("evenodds.cli.decide:decide", "From odds to a rule: by costs, or by promises."),
     "compare": ("evenodds.cli.compare:compare", "Which model is better, and from how many rows on?"),
     "explain": ("evenodds.cli.explain:explain", "Why does a model say what it says of a row?"),
     "show": ("evenodds.cli.show:show", "What a model has learnt, as tables."),
