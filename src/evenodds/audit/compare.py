@@ -151,9 +151,10 @@ class Comparison:
         found = []
         for measure in MEASURES:
             mean, (low, high) = self.mean(measure), self.interval(measure)
+            error = self._error(self.scores[measure])
             for m, name in enumerate(self.models):
                 for s, size in enumerate(self.sizes):
-                    numbers = {"mean": mean[m, s], "low": low[m, s], "high": high[m, s]}
+                    numbers = {"mean": mean[m, s], "low": low[m, s], "high": high[m, s], "error": error[m, s]}
                     found.append(
                         {"measure": measure, "model": name, "rows": size}
                         | {what: float(x) if np.isfinite(x) else None for what, x in numbers.items()}

@@ -12,14 +12,14 @@ APART = 0.075  # of the height, between labels
 
 
 def learning_curves(comparison: Comparison, best: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """Accuracy and log loss against rows learnt, a line and a 95 % band for each model, its name at its end.
+    """Accuracy and log loss against rows learnt: a line for each model, a band of one standard error, its name at its end.
 
     `best` draws a line at what no model can beat, where that is known: {"accuracy": 0.84}. Where one model overtakes
     another for sure, a mark says so.
     """
     rows = comparison.rows()
     panels = [_panel(comparison, [row for row in rows if row["measure"] == m], m, best or {}) for m in MEASURES]
-    whole = page("Learning curves", f"on {comparison.held_out:,} rows held out; bands are 95 % intervals")
+    whole = page("Learning curves", f"on {comparison.held_out:,} rows held out; bands are one standard error")
     return {**whole, "vconcat": panels, "spacing": 12}
 
 
@@ -43,11 +43,15 @@ def _panel(
     layers: list[dict[str, Any]] = [
         {
             "data": {"values": known},
-            "mark": {"type": "area", "opacity": 0.15, "clip": True},
+            "transform": [
+                {"calculate": "datum.mean - datum.error", "as": "below"},
+                {"calculate": "datum.mean + datum.error", "as": "above"},
+            ],
+            "mark": {"type": "area", "opacity": 0.12, "clip": True},
             "encoding": {
                 "x": x,
-                "y": {**y, "field": "low", "axis": {"title": measure, "format": ".3~g", "tickCount": 5}},
-                "y2": {"field": "high"},
+                "y": {**y, "field": "below", "axis": {"title": measure, "format": ".3~g", "tickCount": 5}},
+                "y2": {"field": "above"},
                 "color": {**colours, "scale": scale},
             },
         },
