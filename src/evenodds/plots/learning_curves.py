@@ -12,7 +12,7 @@ APART = 0.075  # of the height, between labels
 
 
 def learning_curves(comparison: Comparison, best: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """Accuracy and log loss against rows learnt: a line for each model, a band of one standard error, its name at its end.
+    """Accuracy and log loss against rows learnt: a line for each model, and a band of one standard error.
 
     `best` draws a line at what no model can beat, where that is known: {"accuracy": 0.84}. Where one model overtakes
     another for sure, a mark says so.
