@@ -67,11 +67,11 @@ def schema_of(
     kind = _target_kind(sample, target, source.name)
     if schema is not None:
         return Schema(schema.columns, target, schema.target_kind if target == schema.target else kind)
-    features = _as_told(sample.without(target, *([weights] if weights else [])), columns)
+    features = as_told(sample.without(target, *([weights] if weights else [])), columns)
     return Schema(decide(features, columns), target, kind)
 
 
-def _as_told(sample: Table, columns: Any) -> Table:
+def as_told(sample: Table, columns: Any) -> Table:
     """The sample with numbers where they are told: a cell that is none is missing, as it will be when it is read."""
     found: dict[str, Any] = dict(sample.columns)
     for name, raw in sample.columns.items():

@@ -24,9 +24,9 @@ def schema_of(source: Source, roles: Roles, settings: RegressionSettings, column
     features = sample.without(*roles.names)
     if not features.columns:  # the intercept alone
         return Schema({}, roles.target, kind)
-    from evenodds.models.learn import _as_told
+    from evenodds.models.learn import as_told
 
-    decided = decide(features if isinstance(source, Memory) else _as_told(features, columns), columns, Gaussian)
+    decided = decide(features if isinstance(source, Memory) else as_told(features, columns), columns, Gaussian)
     for name, how in decided.items():
         if how.family is WordCounts:
             if isinstance(columns, dict) and name in columns:
