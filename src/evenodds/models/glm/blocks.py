@@ -63,7 +63,7 @@ class Tile:
             for column, out in _columns(coefficients, total):
                 gather(self.codes, np.append(column, 0.0), out)
         if self.offset is not None:
-            total += self.offset if total.ndim == 1 else self.offset[:, None]
+            total += self.offset if total.ndim == self.offset.ndim else self.offset[:, None]
         return total
 
     def pull(self, slopes: Floats) -> Floats:
@@ -226,7 +226,9 @@ class Block:
             yield self._tile(slice(start, min(start + size, self.rows)), factor)
 
     def _tile(self, rows: slice, factor: Floats | None) -> Tile:
-        dense = self.dense[rows]
+        dense, sparse = self.dense[rows], self.sparse
+        if sparse is not None and rows != slice(0, self.rows):  # scipy copies what it cuts
+            sparse = sparse[rows]
         if self.shift is not None and self.shift.any():
             dense = dense - self.shift
         if factor is not None:
@@ -234,7 +236,7 @@ class Block:
         return Tile(
             self.intercept,
             dense,
-            None if self.sparse is None else self.sparse[rows],
+            sparse,
             self.codes[rows],
             self.width,
             self.y[rows],

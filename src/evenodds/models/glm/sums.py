@@ -60,7 +60,10 @@ def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums
         w = tile.weights
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # an infinite cost is a step too far
             score = tile.score(b)
-            costs, first, second = loss.slopes(score, tile.y)
+            if curves or order == 2:
+                costs, first, second = loss.slopes(score, tile.y)
+            else:
+                (costs, first), second = loss.gradient(score, tile.y), np.zeros(len(score))
             pearson += _pearson(first, second, tile.y, loss, w, score) if curves else np.nan
             if w is not None:
                 costs, first = costs * w, (first.T * w).T
