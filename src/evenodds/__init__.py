@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         weigh,
     )
     from evenodds.models.bayes_rule import update
+    from evenodds.models.bridge.bridge import Bridge
+    from evenodds.models.bridge.estimator import NaiveLogistic
     from evenodds.models.classifier import NaiveBayes
     from evenodds.models.glm.coefficients import GaussianPrior
     from evenodds.models.glm.estimator import GLM
@@ -52,6 +54,8 @@ _HOME = {
         "NormalInverseGamma Poisson Quadrature StudentT weigh"
     ),
     "evenodds.models.classifier": "NaiveBayes",
+    "evenodds.models.bridge.bridge": "Bridge",
+    "evenodds.models.bridge.estimator": "NaiveLogistic",
     "evenodds.models.separators.linear_classifiers": "LinearSeparator Perceptron",
     "evenodds.models.separators.separation": "separation",
     "evenodds.models.naive_bayes": "Model",
@@ -77,6 +81,7 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binned",
+    "Bridge",
     "Categorical",
     "Column",
     "Comparison",
@@ -91,6 +96,7 @@ __all__ = [
     "LogGaussian",
     "Model",
     "NaiveBayes",
+    "NaiveLogistic",
     "NegativeBinomial",
     "NormalInverseGamma",
     "Perceptron",

@@ -36,7 +36,7 @@ KIND = "naive bayes"
 
 def save(model: Model, path: Path) -> None:
     """Write the model to a file, which replaces an old one only when all of it is on the disk."""
-    file.write(path, *_parts(model))
+    file.write(path, *parts_of(model))
 
 
 def load(path: Path) -> Model:
@@ -57,7 +57,7 @@ def load(path: Path) -> Model:
 
 def to_bytes(model: Model) -> bytes:
     """The bytes of the file that `save` writes."""
-    return file.pack(*_parts(model))
+    return file.pack(*parts_of(model))
 
 
 def from_bytes(data: bytes) -> Model:
@@ -65,7 +65,7 @@ def from_bytes(data: bytes) -> Model:
     return model_of(*file.unpack(data), file.UNNAMED)
 
 
-def _parts(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arrays and the header of a model; one that would not come back the same is not written."""
     schema, settings = model.schema, model.settings
     try:

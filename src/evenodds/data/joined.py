@@ -1,0 +1,52 @@
+"""Rows of several batches as one table in memory.
+
+>>> from evenodds.data.memory import table
+>>> one, two = (Learnt(table({"age": [30.0 + i, 40.0]}), codes(as_column(["well", "ill"]))) for i in range(2))
+>>> both = joined([one, two])
+>>> both.rows["age"], both.target.labels.texts()
+(array([30., 40., 31., 40.]), ['well', 'ill'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from evenodds.cells import Coded, as_column, codes
+from evenodds.data.kept import Learnt
+from evenodds.data.memory import Table
+from evenodds.texts import Texts
+from evenodds.texts import joined as joined_texts
+
+
+def joined(parts: Sequence[Learnt]) -> Learnt:
+    """The rows of all parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0].rows
+    columns = {name: _column([part.rows[name] for part in parts]) for name in first.columns}
+    rows = sum(part.rows.rows for part in parts)
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([np.ones(p.rows.rows) if p.weights is None else p.weights for p in parts])
+    return Learnt(Table(columns, rows, first.named), codes(_column([part.target for part in parts])), weights)
+
+
+def _column(parts: list[Any]) -> Any:
+    if all(isinstance(part, Texts) for part in parts):
+        return joined_texts(parts)
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    return pa.chunked_array([chunk for part in parts for chunk in _chunks(part)])
+
+
+def _chunks(part: Any) -> list[Any]:
+    """A part of a column as Arrow has it: categories by their texts."""
+    if isinstance(part, Coded):
+        places = pa.array(part.places, mask=part.places < 0)
+        return [pa.array(part.labels.texts(), pa.string()).take(places)]
+    found = as_column(part)
+    return found.chunks if isinstance(found, pa.ChunkedArray) else [pa.array(found)]

@@ -1,0 +1,149 @@
+"""Logistic regression on top of naive Bayes, as a value.
+
+    score of class c  =  scale · log p(c, x) by naive Bayes  +  intercept_c  +  features(x) · weights_c
+
+A scale of 1 without weights is naive Bayes, a scale of 0 ridge logistic regression: naive Bayes wins on few rows,
+logistic regression on many, and what lies between them wins on both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import table as as_table
+from evenodds.families.leaves import Floats
+from evenodds.models.bridge.features import Features
+from evenodds.models.naive_bayes import Model
+from evenodds.models.settings import normalise
+from evenodds.replacing import Path
+from evenodds.schema import Schema
+
+BLOCK = 1 << 12  # rows scored at once
+
+
+class Tried(NamedTuple):
+    """A scale and a strength that were tried, the log loss of rows held out, and how much of it is in the model."""
+
+    scale: float
+    strength: float
+    log_loss: float
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """A naive Bayes model and what logistic regression adds to it; immutable."""
+
+    model: Model
+    features: Features
+    scale: float
+    strength: float  # 1 / variance of the prior of the weights
+    weights: Floats  # (1 + columns of the design, classes): the intercept first
+    curvature: Floats  # of the rows' log-likelihood, of the same shape: how sure each weight is
+    tried: tuple[Tried, ...] = ()
+
+    @property
+    def schema(self) -> Schema:
+        """Columns and roles."""
+        return self.model.schema
+
+    @property
+    def classes(self) -> Any:
+        """The classes, in the order of their values."""
+        return self.model.classes
+
+    @property
+    def class_counts(self) -> Floats:
+        """Rows of each class."""
+        return self.model.class_counts
+
+    @property
+    def rows(self) -> float:
+        """How many rows it has seen, by weight."""
+        return self.model.rows
+
+    @property
+    def log_start(self) -> Floats:
+        """What is said of the classes before any column."""
+        return self.scaled(self.model.log_start) + self.weights[0]
+
+    def scaled(self, evidence: Floats) -> Floats:
+        """As much of naive Bayes' evidence as is believed; none of it where the scale is 0, be it infinite."""
+        return np.zeros_like(evidence) if self.scale == 0 else np.asarray(self.scale * evidence)
+
+    def correction(self, rows: Table, threads: int | None = None) -> Floats:
+        """features(x) · weights of each row and class."""
+        dense, sparse = self.features.matrices(rows, self.schema, threads)
+        numbers = 1 + dense.shape[1]
+        total = np.repeat(self.weights[:1], rows.rows, axis=0)
+        if dense.shape[1]:
+            total += dense @ self.weights[1:numbers]
+        if sparse is not None:
+            total += sparse @ self.weights[numbers:]
+        return np.asarray(total)
+
+    def log_joint(self, x: Any, threads: int | None = None) -> Floats:
+        """The scores: log p(c | x) up to what all classes of a row share."""
+        rows = as_table(x)
+        size = min(BLOCK, rows.shard_size)
+
+        def work(start: int) -> Floats:
+            some = rows.slice(start, min(start + size, rows.rows))
+            total = self.correction(some, 1)
+            return total if self.scale == 0 else total + self.scaled(self.model.log_joint(some, 1))
+
+        parts = in_order(work, range(0, rows.rows, size), threads)
+        return np.concatenate([np.empty((0, len(self.classes))), *parts])
+
+    def log_proba(self, x: Any, threads: int | None = None) -> Floats:
+        """log p(c | x) of each row and class."""
+        return normalise(self.log_joint(x, threads).T, self.log_start).T
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Bridge)
+            and self.model == other.model
+            and self.features == other.features
+            and (self.scale, self.strength, self.tried) == (other.scale, other.strength, other.tried)
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.curvature, other.curvature)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        rows, classes = f"{self.rows:,} rows", f"{len(self.classes)} classes of {self.schema.target!r}"
+        return (
+            f"Bridge({rows}, {classes}: {self.scale:.2g} of naive Bayes, {self.features.width:,} weights of strength "
+            f"{self.strength:.2g})\n{self.schema!r}"
+        )
+
+    def save(self, path: Path) -> None:
+        """Write it to one safe file: arrays and a header, no code. An old file is replaced whole, or not."""
+        from evenodds.models.bridge.store import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: Path) -> Bridge:
+        """What was saved in a file; it goes on learning."""
+        from evenodds.models.bridge.store import load
+
+        return load(path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the file that `save` writes."""
+        from evenodds.models.bridge.store import to_bytes
+
+        return to_bytes(self)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Bridge:
+        """What `to_bytes` wrote."""
+        from evenodds.models.bridge.store import from_bytes
+
+        return from_bytes(data)

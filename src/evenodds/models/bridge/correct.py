@@ -1,0 +1,162 @@
+"""The weights that correct naive Bayes, by the one fitter of all regressions.
+
+    minimise  Σ_i w_i · -log softmax_y(offset_i + features_i · W)  +  ½ strength · |W|²
+
+Every class has weights of its own, W_c ~ N(0, 1/strength), so that no class is special. Of two classes only the
+difference of the weights matters: N(0, 2/strength), and the softmax is the logistic.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.families.leaves import Floats
+from evenodds.models.bridge.features import Matrices
+from evenodds.models.glm.blocks import SHARD, Block
+from evenodds.models.glm.losses import Logistic, Loss, Softmax
+from evenodds.models.glm.minimise import evaluate, minimise
+
+ROUGH, FINE = 1e-3, 1e-5  # tolerances: of weights that are tried, and of those that are kept
+SMALL = 200  # coefficients, up to which Newton's steps are the sooner
+FREE = 1e-3  # precision of the intercepts, which keeps those of all classes from rising together
+
+
+class Symmetric(Softmax):
+    """The softmax in which every class has a score; `minimise` needs a prior then, or all scores could rise."""
+
+    def __init__(self, classes: int) -> None:
+        self.outputs = classes
+
+    def _first(self, score: Floats, y: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+        p, cost = self._shares(score)
+        rows = np.arange(len(y))
+        first = p.copy()
+        first[rows, y] -= 1.0
+        return cost - score[rows, y], first, p
+
+    @staticmethod
+    def _shares(score: Floats) -> tuple[Floats, Floats]:
+        top = score.max(axis=1)
+        raised = np.exp(score - top[:, None])
+        total = raised.sum(axis=1)
+        return raised / total[:, None], top + np.log(total)
+
+    def mean(self, score: Floats) -> Floats:
+        """p of every class."""
+        return self._shares(score)[0]
+
+
+class Problem(NamedTuple):
+    """Rows with their design, classes, weights, and what naive Bayes says of them, (rows, classes)."""
+
+    design: Matrices
+    y: NDArray[np.int64]
+    offset: Floats
+    weights: Floats | None
+
+    def some(self, rows: Any) -> Problem:
+        """Some rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Problem(self.design.some(rows), self.y[rows], self.offset[rows], weights)
+
+    @property
+    def width(self) -> int:
+        """How many weights each class has, with its intercept."""
+        dense, sparse = self.design
+        return 1 + dense.shape[1] + (0 if sparse is None else sparse.shape[1])
+
+    @property
+    def classes(self) -> int:
+        """How many."""
+        return self.offset.shape[1]
+
+
+class _Source:
+    """The rows of a problem as `minimise` takes them, cut once."""
+
+    def __init__(self, problem: Problem, scale: float) -> None:
+        self.width = problem.width
+        two = problem.classes == 2
+        whole = np.asarray(scale * problem.offset)
+        offset = whole[:, 1] - whole[:, 0] if two else whole
+        self._blocks = []
+        for start in range(0, len(problem.y), SHARD):
+            rows = slice(start, start + SHARD)
+            part = problem if len(problem.y) <= SHARD else problem.some(rows)
+            dense, sparse = part.design
+            y = part.y.astype(float) if two else part.y
+            none = np.empty((len(y), 0), np.int32)
+            self._blocks.append(Block(dense, sparse, none, self.width, y, part.weights, offset[rows], True))
+
+    def shards(self) -> list[Block]:
+        return self._blocks
+
+    def block(self, shard: Block) -> Block:
+        return shard
+
+
+class Gaussians(NamedTuple):
+    """A Gaussian prior of the weights, (width, classes)."""
+
+    mean: Any
+    precision: Any
+
+
+def around_zero(strength: float, width: int, classes: int) -> Gaussians:
+    """Every weight N(0, 1/strength); the intercepts nearly free."""
+    precision = np.full((width, classes), strength)
+    precision[0] = FREE
+    return Gaussians(np.zeros((width, classes)), precision)
+
+
+def correct(
+    problem: Problem,
+    scale: float,
+    prior: Gaussians,
+    *,
+    start: Floats | None = None,
+    tolerance: float = FINE,
+    threads: int | None = None,
+) -> Floats:
+    """The weights of each class, (1 + columns, classes), of highest posterior."""
+    source, classes = _Source(problem, scale), problem.classes
+    mean, precision = prior
+    begin = mean if start is None else start
+    loss: Loss = Symmetric(classes)
+    if classes == 2:  # of w = W_1 - W_0: variances add
+        loss = Logistic()
+        mean, begin = mean[:, 1] - mean[:, 0], begin[:, 1] - begin[:, 0]
+        precision = 1.0 / (1.0 / precision).sum(axis=1)
+    solver: Any = "newton" if begin.size <= SMALL else "lbfgs"
+    how = {"solver": solver, "tolerance": tolerance, "threads": threads}
+    found = minimise(loss, mean, precision, source, start=begin, **how).coefficients
+    return np.stack([-found / 2, found / 2], axis=1) if classes == 2 else np.ascontiguousarray(found)
+
+
+def curvature(problem: Problem, scale: float, weights: Floats, threads: int | None = None) -> Floats:
+    """The diagonal of the Hessian of the rows' cost: how sure they make each weight, (1 + columns, classes)."""
+    source = _Source(problem, scale)
+    if problem.classes == 2:  # the log-odds' p (1 - p) is the curvature in either class's score
+        w = weights[:, 1] - weights[:, 0]
+        found = evaluate(Logistic(), source, w, 1, threads).hessian
+        assert found is not None
+        return np.stack([found, found], axis=1)
+    found = evaluate(Symmetric(problem.classes), source, weights, 1, threads).hessian
+    assert found is not None
+    return found
+
+
+def scores(problem: Problem, scale: float, weights: Floats) -> Floats:
+    """scale · offset + features · W."""
+    dense, sparse = problem.design
+    numbers = 1 + dense.shape[1]
+    total = scale * problem.offset + weights[0] + dense @ weights[1:numbers]
+    return np.asarray(total if sparse is None else total + sparse @ weights[numbers:])
+
+
+def costs(problem: Problem, score: Floats) -> Floats:
+    """-log p of each row's class."""
+    return Symmetric(problem.classes).gradient(score, problem.y)[0]

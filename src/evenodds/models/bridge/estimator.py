@@ -1,0 +1,275 @@
+"""Logistic regression on top of naive Bayes with scikit-learn's face: a shell around the `Bridge` value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from evenodds.cells import Coded, target_kind
+from evenodds.data.decide import decide
+from evenodds.data.files import is_path, read
+from evenodds.data.joined import joined
+from evenodds.data.kept import Kept, Learnt, chosen
+from evenodds.data.memory import Table, table
+from evenodds.data.reading import Reading
+from evenodds.data.sum import sum_source, sum_table, target_codes
+from evenodds.errors import DataError
+from evenodds.families.leaves import Floats, check_weights
+from evenodds.models.bridge.bridge import Bridge
+from evenodds.models.bridge.corrections import corrections
+from evenodds.models.bridge.explain import explain
+from evenodds.models.bridge.fit import bridge
+from evenodds.models.bridge.fit import learn as learn_more
+from evenodds.models.explanation import Explanation
+from evenodds.models.learn import check_classes, schema_of
+from evenodds.models.left_out import tempered
+from evenodds.models.naive_bayes import Model
+from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
+from evenodds.replacing import Path
+from evenodds.schema import Schema
+from evenodds.show import Frame
+
+MOST, MOST_TEXTS = 200_000, 50_000  # rows that the correction is fitted on; naive Bayes learns all
+TEMPERING = 5_000  # of them that naive Bayes is tempered by
+
+
+class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Logistic regression that starts where naive Bayes ends: best of both on few rows and on many.
+
+    log p(c | x)  ∝  scale · log p(c, x) by tempered naive Bayes + features(x) · weights_c,   weights ~ N(0, 1/strength)
+
+    Each row is scored by naive Bayes without that row while the weights are fitted. Scale and strength are chosen, or
+    averaged, by how well rows held out are foretold: from naive Bayes (scale 1, no weights) to ridge logistic
+    regression (scale 0).
+
+    >>> texts = ["win a free prize", "free money now", "lunch at noon", "see you at lunch", "free lunch prize now"] * 4
+    >>> model = NaiveLogistic().fit(texts, ["spam", "spam", "ham", "ham", "spam"] * 4)
+    >>> model.predict(["a free prize", "noon?"])
+    array(['spam', 'ham'], dtype='<U4')
+
+    Parameters
+    ----------
+    columns : dict, family or Column, optional
+        How columns are modelled, as in `NaiveBayes`.
+    scale : float or "auto"
+        How much of naive Bayes' log-odds is believed; "auto" chooses.
+    strength : float or "auto"
+        The precision of the weights' prior; `inf` allows no correction; "auto" chooses.
+    quadratic : bool
+        Whether the squares of Gaussian columns are among the features, so that naive Bayes' own form can be corrected.
+    schema : Schema, optional
+        Columns already decided, as in another model's `model_.schema`.
+    random_state : int
+        Which rows are held out together while scale and strength are chosen.
+    threads : int, optional
+        How many threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        columns: Any = None,
+        *,
+        scale: Any = "auto",
+        strength: Any = "auto",
+        quadratic: bool = True,
+        schema: Schema | None = None,
+        random_state: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.columns = columns
+        self.scale = scale
+        self.strength = strength
+        self.quadratic = quadratic
+        self.schema = schema
+        self.random_state = random_state
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a table from nothing. `y` is a column's name, or a value for each row.
+
+        `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns. Naive Bayes
+        learns all rows in one pass; the correction at most 200,000 of them (50,000 where there is text), chosen by the
+        hash of their number.
+        """
+        self._settings()
+        if is_path(X):
+            return self._fit_files(X, y, sample_weight)
+        rows, target, kind = self._read(X, y, reset=True)
+        schema = self._decide(rows, y, kind)
+        weights = check_weights(sample_weight, rows.rows)
+        model = Model(schema, sum_table(rows, schema, target, weights, self.threads))
+        if not len(model.classes):
+            raise DataError("all weights are zero: a row of weight 0 is no row")
+        if len(model.classes) < 2:
+            only = str(model.classes[0])
+            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+        return self._bridge(model, _some(Learnt(rows, target, weights), _most(schema)))
+
+    def _fit_files(self, X: Any, y: str, sample_weight: Any) -> Self:
+        source = read(X)
+        schema = schema_of(source, y, self.columns, self.schema, sample_weight)
+        keep = Kept(_most(schema), part=1)
+        tally, report = sum_source(source, Reading(schema, weights=sample_weight), self.threads, keep)
+        model = Model(schema, tally)
+        check_classes(model, source.name)
+        return self._warn(report)._name(model)._bridge(model, joined(keep.parts()))
+
+    def _bridge(self, model: Model, learnt: Learnt) -> Self:
+        model = tempered(model, [_some(learnt, TEMPERING)], self.threads)
+        scale, strength = self._settings()
+        how = (bool(self.quadratic), int(self.random_state or 0), self.threads)
+        return self._keep(bridge(model, learnt, scale, strength, *how))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn some more rows. Naive Bayes' tallies add; the weights so far are the prior of the new ones.
+
+        Their prior is as sharp as the rows so far made it. Scale, strength, temper and the words that have weights stay
+        those of the first call, so make that one large; `classes` need not be announced.
+        """
+        if not hasattr(self, "model_"):
+            return self.fit(X, y, sample_weight)
+        if is_path(X):
+            raise DataError("partial_fit takes rows in memory; of files, read them in parts or fit all of them at once")
+        rows, target, kind = self._read(X, y, reset=False)
+        old: Bridge = self.model_
+        if kind != old.schema.target_kind:
+            raise DataError(f"the target was {old.schema.target_kind} so far and is {kind} now: convert it")
+        weights = check_weights(sample_weight, rows.rows)
+        model = old.model.learn(rows, target, weights, self.threads)
+        learnt = _some(Learnt(rows, target, weights), _most(old.schema))
+        return self._keep(learn_more(old, model, learnt, self.threads))
+
+    @classmethod
+    def of(cls, model: Bridge) -> Self:
+        """The estimator of a bridge: of a loaded one."""
+        new = cls(scale=model.scale, strength=model.strength, schema=model.schema)
+        return new._name(model)._keep(model)
+
+    def save(self, path: Path) -> None:
+        """Write what was learnt to one safe file, which replaces an old one whole, or not at all."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The estimator of a model that was saved in a file; it goes on learning."""
+        return cls.of(Bridge.load(path))
+
+    def _keep(self, model: Bridge) -> Self:
+        self.model_ = model
+        self.classes_ = model.classes
+        self.scale_, self.strength_ = model.scale, model.strength
+        return self
+
+    def _settings(self) -> tuple[float | None, float | None]:
+        """Scale and strength, None where they are to be chosen."""
+        found = []
+        for name, least in (("scale", "0 or more"), ("strength", "above 0")):
+            value = getattr(self, name)
+            number = isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+            right = number and (0 <= value < math.inf if name == "scale" else value > 0)
+            if not right and not (isinstance(value, str) and value == "auto"):
+                raise ValueError(f"{name}={value!r}: expected a number, {least}, or 'auto'")
+            found.append(float(value) if number else None)
+        return found[0], found[1]
+
+    def _decide(self, rows: Table, y: Any, kind: str) -> Schema:
+        name = y if isinstance(y, str) else str(getattr(y, "name", None) or "class")
+        while name in rows.columns:
+            name += "_"
+        if self.schema is not None:
+            for column, how in self.schema.features.items():
+                rows[how.source or column]
+            return Schema(self.schema.columns, name, kind)
+        return Schema(decide(rows, self.columns), name, kind)
+
+    def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Table, Coded, str]:
+        """Features, target codes and the target's type; scikit-learn's attributes are set or checked on the way."""
+        X = eager(X)
+        if isinstance(y, str):
+            whole = table(X)
+            raw = whole[y]
+            rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
+        else:
+            if y is None:
+                raise ValueError(
+                    f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+                )
+            rows, raw = self._features(X, reset=reset), classes_of(y)
+        return rows, target_codes(raw, rows.rows), target_kind(raw)
+
+    # -- what it says ------------------------------------------------------------------------------------------------
+
+    def _score(self, X: Any, score: Callable[[Any], Floats]) -> Floats:
+        """What the model says of some rows, or of all rows of some files, batch by batch."""
+        check_is_fitted(self)
+        if not is_path(X):
+            return score(self._features(X, reset=False))
+        reading = Reading(self.model_.schema, target=False)
+        return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(c | x)."""
+        return self._score(X, lambda rows: self.model_.log_proba(rows, self.threads))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(c | x)."""
+        log = self.predict_log_proba(X)
+        return np.exp(log, out=log)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        joint = self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
+        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
+        return best
+
+    def decision_function(self, X: Any) -> Floats:
+        """The log-odds of the second class against the first; with more classes, log p(c | x)."""
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            return self.predict_log_proba(X)
+        joint = self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
+        return np.asarray(joint[:, 1] - joint[:, 0])
+
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
+        """Why: the prior and one term per column or word, in log-odds, that add up to the answer. One for each row."""
+        check_is_fitted(self)
+        found = explain(self.model_, self._features(X, reset=False), of, against)
+        return found[0] if len(found) == 1 else found
+
+    @property
+    def weights(self) -> Frame:
+        """What logistic regression corrects most: a row for each of the strongest weights, a column for each class."""
+        check_is_fitted(self)
+        return corrections(self.model_)
+
+    @property
+    def tried_(self) -> Frame:
+        """The scales and strengths that were tried, the log loss of rows held out, and their shares in the model."""
+        check_is_fitted(self)
+        return Frame([one._asdict() for one in self.model_.tried])
+
+
+def _most(schema: Schema) -> int:
+    """How many rows the correction is fitted on, at most."""
+    return MOST_TEXTS if any(column.words is not None for column in schema.features.values()) else MOST
+
+
+def _some(learnt: Learnt, most: int) -> Learnt:
+    """So many of the rows, chosen by the hashes of their numbers; all where they are fewer."""
+    return learnt if learnt.rows.rows <= most else learnt.some(chosen(learnt.rows.rows, most, part=1))

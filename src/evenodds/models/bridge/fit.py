@@ -1,0 +1,243 @@
+"""How much of naive Bayes to believe, and how strong to keep the correction's prior: by rows held out.
+
+Naive Bayes is formed again without the rows held out (it is a sum, so they are taken out of it), and the rows that stay
+are scored by it with their own tallies left out: offsets of one naive Bayes for all folds would have seen the classes
+of the rows held out, and then corrections look worse than they are (SMS, 300 messages: all were refused; measured).
+
+Candidates are averaged, in their scores, with shares
+
+    share  ∝  (likelihood of the rows held out) ^ (1/3)
+
+so few rows weigh many candidates and many rows pick one. Plain naive Bayes (scale 1, infinite strength) and plain ridge
+logistic regression (scale 0) are among them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.data.kept import Learnt
+from evenodds.families.leaves import Floats
+from evenodds.models.bridge.bridge import Bridge, Tried
+from evenodds.models.bridge.correct import (
+    ROUGH,
+    Gaussians,
+    Problem,
+    around_zero,
+    correct,
+    costs,
+    curvature,
+    scores,
+)
+from evenodds.models.bridge.features import Features, features_of
+from evenodds.models.left_out import leave_one_out
+from evenodds.models.naive_bayes import Model
+
+SCALES = (1.0, 0.5, 0.0)
+STRENGTHS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+EVERY = 1_000  # rows, up to which every candidate is tried
+SHARPNESS = 1 / 3  # the power of the likelihood
+SLIGHT = 0.01  # a smaller share is none
+FARTHEST = -50.0  # log p of a class that naive Bayes thinks impossible, as an offset
+FOLDS = ((200, 10, 2), (2_000, 5, 1), (10_000, 3, 1))  # rows up to which there are so many folds, so many times
+HELD_OUT = 5  # of more rows, one part in so many, once
+
+Candidate = tuple[float, float]  # a scale and a strength
+
+
+class Fold(NamedTuple):
+    """Rows to fit on and rows to judge by, with what naive Bayes without the latter says of both."""
+
+    fitted: Problem
+    judged: Problem
+
+
+def bridge(
+    model: Model,
+    learnt: Learnt,
+    scale: float | None = None,
+    strength: float | None = None,
+    quadratic: bool = True,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Bridge:
+    """A model and its correction by rows that it has learnt; scale and strength are chosen where they are None."""
+    learnt = _weighty(learnt)
+    design = features_of(model, learnt.rows, learnt.weights, quadratic, threads)
+    problem = _problem(model, learnt, design, threads)
+    whole = _known(problem)
+    scales = SCALES if scale is None else (scale,)
+    strengths = STRENGTHS if strength is None else (strength,)
+    if len(scales) * len(strengths) == 1 or not len(whole.y):
+        tried = (Tried(scales[0], strengths[0], np.nan, 1.0),)
+    else:
+        tried = _shares(_Search(model, learnt, problem, scales, strengths, seed, threads).run(), whole)
+    weights, mean = np.zeros((problem.width, problem.classes)), 0.0
+    for s, some in itertools.groupby((one for one in tried if one.share), key=lambda one: one.scale):
+        start = None
+        for one in some:
+            mean += one.share * s
+            start = _weights(whole, s, one.strength, start, threads=threads)
+            weights += one.share * start
+    finite = [(one.share, np.log(one.strength)) for one in tried if one.share and np.isfinite(one.strength)]
+    shares = sum(share for share, _ in finite)
+    strong = float(np.exp(sum(share * log for share, log in finite) / shares)) if finite else np.inf
+    sure = curvature(whole, mean, weights, threads) if len(whole.y) else np.zeros_like(weights)
+    return Bridge(model, design, mean, strong, weights, sure, tuple(tried))
+
+
+def learn(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None) -> Bridge:
+    """The bridge after some more rows, which `model` has learnt too: what was known of the weights is their prior.
+
+    A Gaussian at the old weights, as sharp as the rows so far made it. The scale, the strength and the words that have
+    weights stay those of the first rows; a class that is new begins without weights.
+    """
+    learnt = _weighty(learnt)
+    problem = _problem(model, learnt, old.features, threads)
+    place = np.searchsorted(model.classes, old.classes)
+    mean, sure = np.zeros((problem.width, problem.classes)), np.zeros((problem.width, problem.classes))
+    mean[:, place], sure[:, place] = old.weights, old.curvature
+    if np.isinf(old.strength):
+        return Bridge(model, old.features, old.scale, old.strength, mean, sure, old.tried)
+    problem = _known(problem)
+    if len(problem.y):
+        prior = around_zero(old.strength, problem.width, problem.classes)
+        mean = correct(problem, old.scale, Gaussians(mean, prior.precision + sure), threads=threads)
+        sure = sure + curvature(problem, old.scale, mean, threads)
+    return Bridge(model, old.features, old.scale, old.strength, mean, sure, old.tried)
+
+
+def _weighty(learnt: Learnt) -> Learnt:
+    """Without the rows of weight 0, which are none."""
+    return learnt if learnt.weights is None else learnt.some(np.flatnonzero(learnt.weights > 0))
+
+
+def _problem(model: Model, learnt: Learnt, design: Features, threads: int | None) -> Problem:
+    rows, target, weights = learnt
+    y = model.places(target.labels)[target.places]
+    offset = leave_one_out(model, rows, target, weights, threads)
+    return Problem(design.matrices(rows, model.schema, threads), y, offset, weights)
+
+
+def _weights(
+    problem: Problem, scale: float, strength: float, start: Floats | None, tolerance: float | None = None,
+    threads: int | None = None,
+) -> Floats:  # fmt: skip
+    """The correction under one candidate; nothing under an infinite strength."""
+    shape = (problem.width, problem.classes)
+    if np.isinf(strength):
+        return np.zeros(shape)
+    more: Any = {} if tolerance is None else {"tolerance": tolerance}
+    return correct(problem, scale, around_zero(strength, *shape), start=start, threads=threads, **more)
+
+
+def _shares(losses: dict[Candidate, float], whole: Problem) -> tuple[Tried, ...]:
+    """The candidates with their shares in the model."""
+    n = len(whole.y) if whole.weights is None else float(whole.weights.sum())
+    loss = np.array(list(losses.values()))
+    share = np.exp(-SHARPNESS * n * (loss - loss.min()))
+    share /= share.sum()
+    share = np.where(share < SLIGHT, 0.0, share)
+    return tuple(Tried(*at, float(a), float(b)) for at, a, b in zip(losses, loss, share / share.sum()))
+
+
+class _Search:
+    """The log loss of candidates on the rows held out: of all of them where rows are few, else of the promising."""
+
+    def __init__(
+        self,
+        model: Model,
+        learnt: Learnt,
+        whole: Problem,
+        scales: tuple[float, ...],
+        strengths: tuple[float, ...],
+        seed: int,
+        threads: int | None,
+    ) -> None:
+        self.scales, self.strengths, self.threads = scales, strengths, threads
+        self.folds = list(_folds(model, learnt, whole, seed, threads))
+        self.every = len(whole.y) <= EVERY
+        self.losses: dict[Candidate, float] = {}
+        self._last: dict[tuple[int, float], Floats] = {}  # weights to start from, by fold and scale
+
+    def run(self) -> dict[Candidate, float]:
+        """The candidates that were tried, those of a scale side by side, the strongest first."""
+        if not self.folds:
+            return {(self.scales[0], self.strengths[0]): 0.0}
+        best = np.inf
+        for scale in self.scales:
+            before, best = best, min(best, self._path(scale))
+            if not self.every and best == before:  # a smaller scale was worse: so are those beyond
+                break
+        return dict(sorted(self.losses.items(), key=lambda item: (-item[0][0], -item[0][1])))
+
+    def _path(self, scale: float) -> float:
+        """The least loss of a scale: down the strengths until it rises twice, from where the last scale was best."""
+        begin = 0
+        if self.losses and not self.every:
+            _, strength = min(self.losses, key=lambda at: self.losses[at])
+            begin = max(self.strengths.index(strength) - 1, 0)
+        least, worse = np.inf, 0
+        for strength in self.strengths[begin:]:
+            if np.isinf(strength) and (scale == 0 or (scale != 1 and len(self.scales) > 1)):
+                continue  # naive Bayes alone is one candidate
+            loss = self._loss(scale, strength)
+            least, worse = min(least, loss), 0 if loss < least else worse + 1
+            if worse == 2 and not self.every:
+                break
+        return least
+
+    def _loss(self, scale: float, strength: float) -> float:
+        cost = weight = 0.0
+        for k, (fitted, judged) in enumerate(self.folds):
+            found = _weights(fitted, scale, strength, self._last.get((k, scale)), ROUGH, self.threads)
+            self._last[k, scale] = found
+            each = costs(judged, scores(judged, scale, found))
+            w = np.ones(len(each)) if judged.weights is None else judged.weights
+            cost, weight = cost + float(w @ each), weight + float(w.sum())
+        self.losses[scale, strength] = cost / weight
+        return cost / weight
+
+
+def _folds(model: Model, learnt: Learnt, whole: Problem, seed: int, threads: int | None) -> Iterator[Fold]:
+    """Folds in which the classes have about equal shares."""
+    rng, n = np.random.default_rng(seed), len(whole.y)
+    parts, times, first = next(((k, r, k) for most, k, r in FOLDS if n <= most), (HELD_OUT, 1, 1))
+    for _ in range(times):
+        mixed = rng.permutation(n)
+        fold = np.empty(n, np.int64)
+        fold[mixed[np.argsort(whole.y[mixed], kind="stable")]] = np.arange(n) % parts
+        for k in range(first):
+            found = _fold(model, learnt, whole, fold == k, threads)
+            if found is not None:
+                yield found
+
+
+def _fold(model: Model, learnt: Learnt, whole: Problem, out: NDArray[np.bool_], threads: int | None) -> Fold | None:
+    """One of them; None where too little is left to learn from, or no row can be judged."""
+    kept, gone = np.flatnonzero(~out), np.flatnonzero(out)
+    without = model.forget(*learnt.some(gone), threads)
+    place = np.searchsorted(model.classes, without.classes)
+    if len(place) < 2:
+        return None
+
+    def wide(found: Floats) -> Floats:
+        offset = np.full((len(found), whole.classes), -np.inf)
+        offset[:, place] = found
+        return offset
+
+    fitted = _known(whole.some(kept)._replace(offset=wide(leave_one_out(without, *learnt.some(kept), threads))))
+    judged = _known(whole.some(gone)._replace(offset=wide(without.log_proba(learnt.some(gone).rows, threads))))
+    return Fold(fitted, judged) if len(fitted.y) and len(judged.y) else None
+
+
+def _known(problem: Problem) -> Problem:
+    """The rows whose class others have too; what naive Bayes thinks impossible, as an offset that can be corrected."""
+    rows = np.flatnonzero(problem.offset[np.arange(len(problem.y)), problem.y] > -np.inf)
+    found = problem if len(rows) == len(problem.y) else problem.some(rows)
+    return found._replace(offset=np.maximum(found.offset, FARTHEST))
