@@ -79,8 +79,9 @@ def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None)
         return (first, *sums, *(_lengths(model, name, rows) for name in words))
 
     y, weights = [], []
-    for part in learnt:
-        found += left.blocks(part, summed, threads)
+    for part in learnt:  # of a row that weighs 2, one of two copies is left out
+        once = part if part.weights is None else part._replace(weights=np.minimum(part.weights, 1.0))
+        found += left.blocks(once, summed, threads)
         places = model.places(part.target.labels)[part.target.places]
         y.append(np.maximum(places, 0))
         weights.append((np.ones(len(places)) if part.weights is None else part.weights) * (places >= 0))

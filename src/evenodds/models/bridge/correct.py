@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
+from evenodds.models.alone import alone
 from evenodds.models.bridge.features import Matrices
 from evenodds.models.glm.blocks import SHARD, Block
 from evenodds.models.glm.losses import Logistic, Loss, Softmax
 from evenodds.models.glm.minimise import evaluate, minimise
 
 ROUGH, FINE = 1e-3, 1e-5  # tolerances: of weights that are tried, and of those that are kept
-SMALL = 200  # coefficients, up to which Newton's steps are the sooner
+SHARP = 1e-6  # of Newton's steps, the last of which squares the error
+SMALL = 500  # coefficients, up to which Newton's steps are the sooner, and end nearer to the minimum
+RANK = 1e-12  # of the largest: what is less is rounding
 FREE = 1e-3  # precision of the intercepts, which keeps those of all classes from rising together
 
 
@@ -73,6 +76,11 @@ class Problem(NamedTuple):
         """How many."""
         return self.offset.shape[1]
 
+    @property
+    def mass(self) -> float:
+        """How many rows, by weight."""
+        return len(self.y) if self.weights is None else float(self.weights.sum())
+
 
 class _Source:
     """The rows of a problem as `minimise` takes them, cut once."""
@@ -96,6 +104,31 @@ class _Source:
 
     def block(self, shard: Block) -> Block:
         return shard
+
+
+def narrowed(problem: Problem) -> Problem:
+    """The same rows in fewer columns, of which a ridge regression makes the same scores.
+
+    Its weights are a sum of rows, W = Φᵀ a, so only the rows' products Φ Φᵀ = Q Qᵀ matter: Q has a column for each
+    row, however many words there are.
+    """
+    dense, sparse = problem.design
+    if problem.width <= len(problem.y):
+        return problem
+    products = dense @ dense.T + (0.0 if sparse is None else (sparse @ sparse.T).toarray())
+    with alone():
+        values, vectors = np.linalg.eigh(products)
+    some = values > RANK * values[-1]
+    return problem._replace(design=Matrices(vectors[:, some] * np.sqrt(values[some]), None))
+
+
+def widened(problem: Problem, narrow: Problem, weights: Floats) -> Floats:
+    """The weights of a problem's own columns from those of the narrowed: W = Φᵀ Q (QᵀQ)^-1 w."""
+    dense, sparse = problem.design
+    q = narrow.design.dense
+    along = (q / (q * q).sum(axis=0)) @ weights[1:]
+    parts = [weights[:1], dense.T @ along, *([] if sparse is None else [sparse.T @ along])]
+    return np.concatenate(parts)
 
 
 class Gaussians(NamedTuple):
@@ -130,9 +163,9 @@ def correct(
         loss = Logistic()
         mean, begin = mean[:, 1] - mean[:, 0], begin[:, 1] - begin[:, 0]
         precision = 1.0 / (1.0 / precision).sum(axis=1)
-    solver: Any = "newton" if begin.size <= SMALL else "lbfgs"
-    how = {"solver": solver, "tolerance": tolerance, "threads": threads}
-    found = minimise(loss, mean, precision, source, start=begin, **how).coefficients
+    small = begin.size <= SMALL
+    how: Any = {"solver": "newton", "tolerance": SHARP} if small else {"solver": "lbfgs", "tolerance": tolerance}
+    found = minimise(loss, mean, precision, source, start=begin, threads=threads, **how).coefficients
     return np.stack([-found / 2, found / 2], axis=1) if classes == 2 else np.ascontiguousarray(found)
 
 

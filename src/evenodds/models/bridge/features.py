@@ -219,19 +219,21 @@ def _parts(
     for name in [*numeric, *(name for name in features if name not in numeric)]:
         column, x = features[name], _cells(rows, name, features[name], threads)
         if isinstance(x, Bags):
-            yield Tokens(name, _frequent(x.keys, MOST_WEIGHTS // (texts * len(model.classes))))
+            yield Tokens(name, _frequent(x, weights, MOST_WEIGHTS // (texts * len(model.classes))))
         elif isinstance(x, Coded):
             yield Values(name, x.labels.take(np.unique(x.places[x.places >= 0])))
         elif (found := _numbers(name, x, weights, model, column, quadratic)) is not None:
             yield found
 
 
-def _frequent(keys: Keys, most: int) -> Keys:
+def _frequent(found: Bags, weights: Floats | None, most: int) -> Keys:
     """The tokens that are in several texts; if they are too many, those that are in more."""
-    known, texts = np.unique(keys, return_counts=True)
-    least = LEAST_TEXTS
+    known, place = np.unique(found.keys, return_inverse=True)
+    each = None if weights is None else np.repeat(weights, np.diff(found.ends, prepend=0))
+    texts = np.bincount(place, each, len(known))
+    least = float(LEAST_TEXTS)
     if (texts >= least).sum() > most:
-        least = int(np.partition(texts, len(texts) - most)[len(texts) - most]) + 1
+        least = float(np.nextafter(np.partition(texts, len(texts) - most - 1)[len(texts) - most - 1], np.inf))
     return known[texts >= least]
 
 

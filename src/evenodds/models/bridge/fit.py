@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from evenodds.data.kept import Learnt
 from evenodds.families.leaves import Floats
+from evenodds.models.bridge.alike import alike
 from evenodds.models.bridge.bridge import Bridge, Tried
 from evenodds.models.bridge.correct import (
     ROUGH,
@@ -32,7 +33,9 @@ from evenodds.models.bridge.correct import (
     correct,
     costs,
     curvature,
+    narrowed,
     scores,
+    widened,
 )
 from evenodds.models.bridge.features import Features, features_of
 from evenodds.models.left_out import leave_one_out
@@ -40,12 +43,13 @@ from evenodds.models.naive_bayes import Model
 
 SCALES = (1.0, 0.5, 0.0)
 STRENGTHS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
-EVERY = 1_000  # rows, up to which every candidate is tried
+EVERY = 400  # rows, up to which every candidate is tried
 SHARPNESS = 1 / 3  # the power of the likelihood
 SLIGHT = 0.01  # a smaller share is none
 FARTHEST = -50.0  # log p of a class that naive Bayes thinks impossible, as an offset
-FOLDS = ((200, 10, 2), (2_000, 5, 1), (10_000, 3, 1))  # rows up to which there are so many folds, so many times
-HELD_OUT = 5  # of more rows, one part in so many, once
+FOLDS = ((200, 10), (2_000, 5), (10_000, 3))  # rows up to which there are so many folds
+HELD_OUT = 5  # of more rows, one part in so many is held out, once
+NARROW = 500  # rows, up to which a design is turned into as few columns as it has rows
 
 Candidate = tuple[float, float]  # a scale and a strength
 
@@ -71,22 +75,25 @@ def bridge(
     design = features_of(model, learnt.rows, learnt.weights, quadratic, threads)
     problem = _problem(model, learnt, design, threads)
     whole = _known(problem)
+    learnt = learnt if len(whole.y) == len(problem.y) else learnt.some(_rows(problem))
+    narrow = whole if len(whole.y) > NARROW else narrowed(whole)
     scales = SCALES if scale is None else (scale,)
     strengths = STRENGTHS if strength is None else (strength,)
     if len(scales) * len(strengths) == 1 or not len(whole.y):
         tried = (Tried(scales[0], strengths[0], np.nan, 1.0),)
     else:
-        tried = _shares(_Search(model, learnt, problem, scales, strengths, seed, threads).run(), whole)
-    weights, mean = np.zeros((problem.width, problem.classes)), 0.0
+        tried = _shares(_Search(model, learnt, narrow, scales, strengths, seed, threads).run(), whole)
+    weights, mean = np.zeros((narrow.width, problem.classes)), 0.0
     for s, some in itertools.groupby((one for one in tried if one.share), key=lambda one: one.scale):
         start = None
         for one in some:
             mean += one.share * s
-            start = _weights(whole, s, one.strength, start, threads=threads)
+            start = _weights(narrow, s, one.strength, start, threads=threads)
             weights += one.share * start
     finite = [(one.share, np.log(one.strength)) for one in tried if one.share and np.isfinite(one.strength)]
     shares = sum(share for share, _ in finite)
     strong = float(np.exp(sum(share * log for share, log in finite) / shares)) if finite else np.inf
+    weights = weights if narrow is whole else widened(whole, narrow, weights)
     sure = curvature(whole, mean, weights, threads) if len(whole.y) else np.zeros_like(weights)
     return Bridge(model, design, mean, strong, weights, sure, tuple(tried))
 
@@ -113,15 +120,22 @@ def learn(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None)
 
 
 def _weighty(learnt: Learnt) -> Learnt:
-    """Without the rows of weight 0, which are none."""
-    return learnt if learnt.weights is None else learnt.some(np.flatnonzero(learnt.weights > 0))
+    """Without the rows of weight 0, which are none; what is read when it is asked for, read."""
+    if learnt.weights is not None:
+        learnt = learnt.some(np.flatnonzero(learnt.weights > 0))
+    return learnt if learnt.rows.dense is None else learnt._replace(rows=learnt.rows.slice(0, learnt.rows.rows))
 
 
 def _problem(model: Model, learnt: Learnt, design: Features, threads: int | None) -> Problem:
     rows, target, weights = learnt
     y = model.places(target.labels)[target.places]
-    offset = leave_one_out(model, rows, target, weights, threads)
+    offset = leave_one_out(model, rows, target, _one(weights), threads)
     return Problem(design.matrices(rows, model.schema, threads), y, offset, weights)
+
+
+def _one(weights: Floats | None) -> Floats | None:
+    """What of each row is left out: of one that weighs 2, one of two copies."""
+    return None if weights is None else np.minimum(weights, 1.0)
 
 
 def _weights(
@@ -138,7 +152,7 @@ def _weights(
 
 def _shares(losses: dict[Candidate, float], whole: Problem) -> tuple[Tried, ...]:
     """The candidates with their shares in the model."""
-    n = len(whole.y) if whole.weights is None else float(whole.weights.sum())
+    n = whole.mass
     loss = np.array(list(losses.values()))
     share = np.exp(-SHARPNESS * n * (loss - loss.min()))
     share /= share.sum()
@@ -161,7 +175,7 @@ class _Search:
     ) -> None:
         self.scales, self.strengths, self.threads = scales, strengths, threads
         self.folds = list(_folds(model, learnt, whole, seed, threads))
-        self.every = len(whole.y) <= EVERY
+        self.every = whole.mass <= EVERY
         self.losses: dict[Candidate, float] = {}
         self._last: dict[tuple[int, float], Floats] = {}  # weights to start from, by fold and scale
 
@@ -205,17 +219,13 @@ class _Search:
 
 
 def _folds(model: Model, learnt: Learnt, whole: Problem, seed: int, threads: int | None) -> Iterator[Fold]:
-    """Folds in which the classes have about equal shares."""
-    rng, n = np.random.default_rng(seed), len(whole.y)
-    parts, times, first = next(((k, r, k) for most, k, r in FOLDS if n <= most), (HELD_OUT, 1, 1))
-    for _ in range(times):
-        mixed = rng.permutation(n)
-        fold = np.empty(n, np.int64)
-        fold[mixed[np.argsort(whole.y[mixed], kind="stable")]] = np.arange(n) % parts
-        for k in range(first):
-            found = _fold(model, learnt, whole, fold == k, threads)
-            if found is not None:
-                yield found
+    """Folds by the rows' cells, of about as many different rows each."""
+    parts, some = next(((k, k) for most, k in FOLDS if whole.mass <= most), (HELD_OUT, 1))
+    _, fold = np.unique(alike(learnt.rows, model.schema, seed), return_inverse=True)
+    for k in range(some):
+        found = _fold(model, learnt, whole, fold % parts == k, threads)
+        if found is not None:
+            yield found
 
 
 def _fold(model: Model, learnt: Learnt, whole: Problem, out: NDArray[np.bool_], threads: int | None) -> Fold | None:
@@ -231,13 +241,20 @@ def _fold(model: Model, learnt: Learnt, whole: Problem, out: NDArray[np.bool_], 
         offset[:, place] = found
         return offset
 
-    fitted = _known(whole.some(kept)._replace(offset=wide(leave_one_out(without, *learnt.some(kept), threads))))
+    rest = learnt.some(kept)
+    said = leave_one_out(without, rest.rows, rest.target, _one(rest.weights), threads)
+    fitted = _known(whole.some(kept)._replace(offset=wide(said)))
     judged = _known(whole.some(gone)._replace(offset=wide(without.log_proba(learnt.some(gone).rows, threads))))
     return Fold(fitted, judged) if len(fitted.y) and len(judged.y) else None
 
 
+def _rows(problem: Problem) -> NDArray[np.int64]:
+    """The rows whose class others have too."""
+    return np.flatnonzero(problem.offset[np.arange(len(problem.y)), problem.y] > -np.inf)
+
+
 def _known(problem: Problem) -> Problem:
-    """The rows whose class others have too; what naive Bayes thinks impossible, as an offset that can be corrected."""
-    rows = np.flatnonzero(problem.offset[np.arange(len(problem.y)), problem.y] > -np.inf)
+    """Those rows; what naive Bayes thinks impossible, as an offset that can be corrected."""
+    rows = _rows(problem)
     found = problem if len(rows) == len(problem.y) else problem.some(rows)
     return found._replace(offset=np.maximum(found.offset, FARTHEST))

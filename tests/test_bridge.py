@@ -1,0 +1,256 @@
+"""Logistic regression on top of naive Bayes: its ends, its sums, and its file."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import evenodds as eo
+from evenodds.data.kept import Learnt
+from evenodds.data.memory import table
+from evenodds.data.sum import target_codes
+from evenodds.models.bridge.correct import Problem, around_zero, correct, curvature, narrowed, scores, widened
+from evenodds.models.bridge.features import Features, Matrices
+from evenodds.models.bridge.fit import bridge
+from evenodds.models.glm.blocks import Matrix
+from evenodds.models.glm.losses import Logistic
+from evenodds.models.glm.minimise import minimise
+
+WORDS = ["free", "prize", "win", "lunch", "noon", "see", "you", "now", "money", "home"]
+
+
+def texts(n, seed=0, classes=("ham", "spam")):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, len(classes), n)
+    tilt = rng.normal(size=(len(classes), len(WORDS)))
+    p = np.exp(tilt) / np.exp(tilt).sum(axis=1, keepdims=True)
+    x = [" ".join(rng.choice(WORDS, rng.integers(1, 12), p=p[c])) for c in y]
+    return x, np.array(classes)[y]
+
+
+def mixed(n, seed=0, classes=2):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    age = 40 + 6 * y + 10 * rng.normal(size=n)
+    age[rng.random(n) < 0.1] = np.nan
+    town = np.array(["A", "B", "C"])[(y + rng.integers(0, 2, n)) % 3]
+    notes, _ = texts(n, seed + 1)
+    rows = {"age": age, "pay": age + rng.normal(size=n), "town": town.tolist(), "note": notes}
+    return rows, np.array(["no", "yes", "maybe", "never"])[y]
+
+
+COLUMNS = {"age": eo.Binned, "pay": eo.Gaussian, "town": eo.Categorical, "note": eo.Words(ngrams=2)}
+
+
+def fitted(n=120, classes=2, **how):
+    rows, y = mixed(n, classes=classes)
+    return eo.NaiveLogistic(COLUMNS, **how).fit(rows, y), rows, y
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_all_of_naive_bayes_and_no_correction_is_tempered_naive_bayes(classes):
+    model, rows, y = fitted(classes=classes, scale=1, strength=np.inf)
+    nb = eo.NaiveBayes(COLUMNS).fit(rows, y).model_.tempered(rows, y)
+    assert model.model_.model == nb
+    np.testing.assert_allclose(model.predict_log_proba(rows), nb.log_proba(rows), atol=1e-12)
+
+
+def test_none_of_naive_bayes_is_ridge_logistic_regression():
+    rows, y = mixed(150)
+    model = eo.NaiveLogistic(COLUMNS, scale=0, strength=3.0).fit(rows, y)
+    dense, sparse = model.model_.features.matrices(table(rows), model.model_.schema)
+    design = np.column_stack([np.ones(150), dense, sparse.toarray()])
+    precision = np.full(design.shape[1], 3.0 / 2)  # of the difference of two classes' weights
+    precision[0] = 1e-3 / 2
+    found = minimise(Logistic(), 0.0, precision, Matrix(design, (y == "yes").astype(float))).coefficients
+    np.testing.assert_allclose(model.decision_function(rows), design @ found, atol=1e-3)
+
+
+def random_problem(n, width, classes, seed=0):
+    rng = np.random.default_rng(seed)
+    sparse = csr_array(rng.random((n, width)) * (rng.random((n, width)) < 0.3))
+    design = Matrices(rng.normal(size=(n, 3)), sparse)
+    return Problem(design, rng.integers(0, classes, n), rng.normal(size=(n, classes)), rng.random(n) + 0.5)
+
+
+def test_two_of_many_classes_are_the_two_class_case():
+    """A third class that is all but impossible leaves the other two as if they were alone."""
+    two = random_problem(60, 12, 2)
+    three = two._replace(offset=np.column_stack([two.offset, np.full(60, -80.0)]))
+    w2 = correct(two, 1.0, around_zero(2.0, two.width, 2), tolerance=1e-9)
+    w3 = correct(three, 1.0, around_zero(2.0, two.width, 3), tolerance=1e-9)
+    np.testing.assert_allclose(w3[:, :2], w2, atol=1e-6)
+    np.testing.assert_allclose(w3[:, 2], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_as_many_columns_as_rows_say_the_same_as_all(classes):
+    problem = random_problem(25, 80, classes)
+    narrow = narrowed(problem)
+    assert narrow.width <= 26 < problem.width
+    prior = [around_zero(0.7, p.width, classes) for p in (problem, narrow)]
+    wide = correct(problem, 0.5, prior[0], tolerance=1e-9)
+    back = widened(problem, narrow, correct(narrow, 0.5, prior[1], tolerance=1e-9))
+    np.testing.assert_allclose(back, wide, atol=1e-6)
+    np.testing.assert_allclose(scores(problem, 0.5, back), scores(problem, 0.5, wide), atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_curvature_is_that_of_the_cost(classes):
+    problem = random_problem(40, 6, classes)
+    weights = np.random.default_rng(1).normal(size=(problem.width, classes)) / 5
+    found = curvature(problem, 1.0, weights)
+
+    def cost(w):
+        score = scores(problem, 1.0, w)
+        own = score[np.arange(40), problem.y]
+        return float(problem.weights @ (np.log(np.exp(score).sum(axis=1)) - own))
+
+    for at in [(0, 0), (2, 1), (5, classes - 1)]:
+        step = np.zeros_like(weights)
+        step[at] = 1e-4
+        second = (cost(weights + step) - 2 * cost(weights) + cost(weights - step)) / 1e-8
+        assert found[at] == pytest.approx(second, rel=1e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize(
+    "words", [eo.Words(ngrams=2), eo.Words(buckets=256), eo.Words(events="bernoulli", neighbours=1)]
+)
+def test_an_explanation_adds_up(classes, words):
+    rows, y = mixed(80, classes=classes)
+    model = eo.NaiveLogistic({**COLUMNS, "note": words}, scale=0.7, strength=0.5).fit(rows, y)
+    some = {name: list(x[:12]) for name, x in rows.items()}
+    some["note"][3], some["town"][4], some["note"][5] = None, "elsewhere", "prise and nothing known"
+    joint = model.model_.log_joint(table(some))
+    for i, one in enumerate(model.explain(some)):
+        assert one.prior + sum(term.log_odds for term in one.terms) == pytest.approx(one.total, abs=1e-9)
+        order = np.sort(joint[i])
+        assert one.total == pytest.approx(order[-1] - order[-2], abs=1e-9)
+    [against] = (model.explain({name: x[:1] for name, x in some.items()}, of="no", against="yes"),)
+    assert (against.of, against.against) == ("no", "yes")
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_what_is_loaded_is_what_was_saved(tmp_path, classes):
+    model, rows, _ = fitted(classes=classes)
+    path = tmp_path / "bridge.eo"
+    model.save(path)
+    assert eo.load(path) == model.model_
+    again = eo.NaiveLogistic.load(path)
+    np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
+    assert eo.Bridge.from_bytes(model.model_.to_bytes()) == model.model_
+    assert dataclasses.replace(model.model_, scale=2.0) != model.model_
+
+
+def test_a_file_that_does_not_fit_together_is_refused():
+    from evenodds import file
+
+    model, *_ = fitted(60)
+    arrays, header = file.unpack(model.model_.to_bytes())
+    header.pop("format")
+
+    def spoiled(change):
+        more, head = dict(arrays), {**header, "features": [dict(one) for one in header["features"]]}
+        change(more, head)
+        return file.pack(more, head)
+
+    def set_array(name, value):
+        return lambda more, head: more.__setitem__(name, value)
+
+    changes = {
+        "weights": set_array("bridge.weights", arrays["bridge.weights"][:-1]),
+        "numbers that are none": set_array("bridge.weights", np.full_like(arrays["bridge.weights"], np.nan)),
+        "curvature below 0": set_array("bridge.curvature", arrays["bridge.curvature"] - 1e9),
+        "strength": set_array("bridge.scales", np.array([1.0, 0.0])),
+        "tried": set_array("bridge.tried", -np.ones((2, 4))),
+        "no array": lambda more, head: more.pop("bridge.weights"),
+        "corrects a column": lambda more, head: head["features"][0].__setitem__("column", "agee"),
+        "corrects the column": lambda more, head: head["features"][0].__setitem__("as", "words"),
+        "not in their order": lambda more, head: head["features"].reverse(),
+        "not those of the naive Bayes": lambda more, head: head.__setitem__("rows", 3),
+        "no naive Bayes": lambda more, head: head.__setitem__("below", []),
+    }
+    for reason, change in changes.items():
+        with pytest.raises(eo.DataError, match=reason):
+            eo.Bridge.from_bytes(spoiled(change))
+
+
+def test_threads_and_the_order_of_rows_change_nothing():
+    rows, y = mixed(300, classes=4)
+    one = eo.NaiveLogistic(COLUMNS, threads=1).fit(rows, y)
+    two = eo.NaiveLogistic(COLUMNS, threads=2).fit(rows, y)
+    assert one.model_ == two.model_
+    turned = {name: x[::-1] for name, x in rows.items()}
+    other = eo.NaiveLogistic(COLUMNS).fit(turned, y[::-1])
+    np.testing.assert_allclose(other.predict_proba(rows), one.predict_proba(rows), atol=1e-4)
+
+
+def test_files_are_as_memory(tmp_path):
+    import pandas as pd
+
+    rows, y = mixed(200)
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({**rows, "answer": y}).to_csv(path, index=False)
+    files = eo.NaiveLogistic(COLUMNS).fit(path, "answer")
+    memory = eo.NaiveLogistic(COLUMNS).fit(pd.DataFrame({**rows, "answer": y}), "answer")
+    np.testing.assert_allclose(files.predict_proba(path), memory.predict_proba(rows), atol=1e-9)
+
+
+def test_it_is_no_worse_than_both_its_ends():
+    """On data where the words repeat each other, rows held out are foretold better than by either parent, or nearly."""
+    x, y = texts(400, seed=3)
+    doubled = [f"{text} {text}" for text in x]
+    train, test = slice(0, 200), slice(200, 400)
+    losses = {}
+    for name, how in {"bridge": {}, "bayes": {"scale": 1, "strength": np.inf}, "ridge": {"scale": 0}}.items():
+        model = eo.NaiveLogistic(eo.Words(ngrams=2), **how).fit(doubled[train], y[train])
+        p = model.predict_proba(doubled[test])[np.arange(200), np.searchsorted(model.classes_, y[test])]
+        losses[name] = -np.log(p).mean()
+    assert losses["bridge"] < 1.02 * min(losses["bayes"], losses["ridge"])
+
+
+def test_learning_goes_on():
+    x, y = texts(600, seed=5)
+    model = eo.NaiveLogistic(eo.Words(), scale=0.5, strength=1.0).fit(x[:200], y[:200])
+    first = model.model_
+    model.partial_fit(x[200:400], y[200:400])
+    assert model.model_.rows == 400
+    assert model.model_.model.tally == eo.NaiveBayes(eo.Words()).fit(x[:400], y[:400]).model_.tally
+    assert np.all(model.model_.curvature >= first.curvature)
+    whole = eo.NaiveLogistic(eo.Words(), scale=0.5, strength=1.0).fit(x[:400], y[:400])
+    apart = np.abs(model.decision_function(x[400:]) - whole.decision_function(x[400:])).mean()
+    before = np.abs(eo.NaiveLogistic.of(first).decision_function(x[400:]) - whole.decision_function(x[400:])).mean()
+    assert apart < before  # nearer to the fit of all rows than without the second half
+    model.partial_fit(["you win"] * 3, ["new"] * 3)
+    assert model.classes_.tolist() == ["ham", "new", "spam"]
+    assert model.predict_proba(["you win"]).shape == (1, 3)
+
+
+def test_one_class_alone_and_strange_settings_are_refused():
+    with pytest.raises(eo.DataError, match="only one class"):
+        eo.NaiveLogistic().fit([[1.0], [2.0]], ["a", "a"])
+    for how in ({"scale": -1}, {"strength": 0}, {"scale": "some"}, {"strength": np.nan}):
+        with pytest.raises(ValueError, match="expected a number"):
+            eo.NaiveLogistic(**how).fit([[1.0], [2.0]], ["a", "b"])
+    with pytest.raises(eo.DataError, match="infinite"):
+        eo.NaiveLogistic(scale=0, strength=1).fit([[1.0], [2.0], [3.0]], ["a", "b", "a"]).predict([[np.inf]])
+
+
+def test_weights_are_told_by_name():
+    model, *_ = fitted()
+    shown = model.weights
+    assert {row["column"] for row in shown} <= {"age", "pay", "town", "note"}
+    assert sum(one["share"] for one in model.tried_) == pytest.approx(1.0)
+
+
+def test_a_class_with_one_row_is_no_trouble():
+    rows, y = mixed(40)
+    y = y.astype(object)
+    y[7] = "once"
+    nb = eo.NaiveBayes(COLUMNS).fit(rows, y).model_
+    learnt = Learnt(table(rows), target_codes(y.astype(str), 40))
+    found = bridge(nb.tempered(rows, y), learnt)
+    assert isinstance(found.features, Features)
+    assert np.isfinite(found.log_proba(rows)).all()
