@@ -23,6 +23,7 @@ FILES = {
     "20newsgroups": ["20newsgroups/20ng_bydate_train.csv.gz", "20newsgroups/20ng_bydate_test.csv.gz"],
     "r8": ["reuters_r8/r8_train.csv.gz", "reuters_r8/r8_test.csv.gz"],
     "webkb": ["webkb/webkb_stemmed.csv.gz"],
+    "sst": ["sst/sst_binary_sentences.csv.gz"],
     "trec": ["trec_questions/trec_questions.csv"],
     "sms": ["sms_spam/sms_spam.csv"],
     "enron1": ["enron_spam/enron1.csv.gz"],

@@ -20,7 +20,7 @@ from evenodds.models.glm.blocks import SHARD, Block
 from evenodds.models.glm.losses import Logistic, Loss, Softmax
 from evenodds.models.glm.minimise import evaluate, minimise
 
-ROUGH, FINE = 1e-3, 1e-5  # tolerances: of weights that are tried, and of those that are kept
+ROUGH, FINE = 3e-3, 1e-5  # tolerances: of weights that are tried, and of those that are kept
 SHARP = 1e-6  # of Newton's steps, the last of which squares the error
 SMALL = 500  # coefficients, up to which Newton's steps are the sooner, and end nearer to the minimum
 RANK = 1e-12  # of the largest: what is less is rounding

@@ -43,7 +43,7 @@ from evenodds.models.naive_bayes import Model
 
 SCALES = (1.0, 0.5, 0.0)
 STRENGTHS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
-EVERY = 400  # rows, up to which every candidate is tried
+EVERY = 400  # rows, up to which every scale is tried
 SHARPNESS = 1 / 3  # the power of the likelihood
 SLIGHT = 0.01  # a smaller share is none
 FARTHEST = -50.0  # log p of a class that naive Bayes thinks impossible, as an offset
@@ -202,7 +202,7 @@ class _Search:
                 continue  # naive Bayes alone is one candidate
             loss = self._loss(scale, strength)
             least, worse = min(least, loss), 0 if loss < least else worse + 1
-            if worse == 2 and not self.every:
+            if worse == 2:
                 break
         return least
 
