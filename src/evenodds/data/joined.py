@@ -3,8 +3,8 @@
 >>> from evenodds.data.memory import table
 >>> one, two = (Learnt(table({"age": [30.0 + i, 40.0]}), codes(as_column(["well", "ill"]))) for i in range(2))
 >>> both = joined([one, two])
->>> both.rows["age"], both.target.labels.texts()
-(array([30., 40., 31., 40.]), ['well', 'ill'])
+>>> both.rows["age"].to_pylist(), sorted(both.target.labels.texts())
+([30.0, 40.0, 31.0, 40.0], ['ill', 'well'])
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A number for each row that its cells alone decide: rows that are alike are held out together.
-
-So neither the order of the rows nor a weight of 2 instead of a copy changes what is chosen, and no row is foretold by
-its own copy.
+"""A number for each row that its cells alone decide, so that what is held out does not depend on the rows' order.
 
 >>> from evenodds import Categorical, Column, Gaussian
 >>> from evenodds.data.memory import table

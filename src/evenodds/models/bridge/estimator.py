@@ -49,9 +49,10 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     averaged, by how well rows held out are foretold: from naive Bayes (scale 1, no weights) to ridge logistic
     regression (scale 0).
 
+    >>> from evenodds import Words
     >>> texts = ["win a free prize", "free money now", "lunch at noon", "see you at lunch", "free lunch prize now"] * 4
-    >>> model = NaiveLogistic().fit(texts, ["spam", "spam", "ham", "ham", "spam"] * 4)
-    >>> model.predict(["a free prize", "noon?"])
+    >>> model = NaiveLogistic(Words()).fit(texts, ["spam", "spam", "ham", "ham", "spam"] * 4)
+    >>> model.predict(["a free prize", "lunch at noon?"])
     array(['spam', 'ham'], dtype='<U4')
 
     Parameters

@@ -9,8 +9,8 @@ Candidates are averaged, in their scores, with shares
     share  ∝  (likelihood of the rows held out) ^ (1/3)  ·  prior of the candidate
 
 so few rows weigh many candidates and many rows pick one. The prior is for half of naive Bayes and for a strength of
-about 10, a factor of 10 one deviation: thirty rows that happen to be easy should not make it bold. Plain naive Bayes (scale 1, infinite strength) and plain ridge
-logistic regression (scale 0) are among them.
+about 10, a factor of 10 one deviation: thirty rows that happen to be easy should not make it bold. Plain naive Bayes
+(scale 1, infinite strength) and plain ridge logistic regression (scale 0) are among the candidates.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ SLIGHT = 0.01  # a smaller share is none
 FARTHEST = -50.0  # log p of a class that naive Bayes thinks impossible, as an offset
 FOLDS = ((200, 10), (2_000, 5), (10_000, 3))  # rows up to which there are so many folds
 HELD_OUT = 5  # of more rows, one part in so many is held out, once
+COPIED = 20_000  # rows, up to which one that weighs 2 becomes two
 NARROW = 500  # rows, up to which a design is turned into as few columns as it has rows
 
 Candidate = tuple[float, float]  # a scale and a strength
@@ -122,9 +123,13 @@ def learn(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None)
 
 
 def _weighty(learnt: Learnt) -> Learnt:
-    """Without the rows of weight 0, which are none; what is read when it is asked for, read."""
-    if learnt.weights is not None:
-        learnt = learnt.some(np.flatnonzero(learnt.weights > 0))
+    """Without the rows of weight 0, which are none; rows of weight 2 twice; what is read when asked for, read."""
+    weights = learnt.weights
+    if weights is not None:
+        copied = weights.sum() <= COPIED and np.all(weights == np.floor(weights))
+        times = weights.astype(np.int64) if copied else weights > 0
+        learnt = learnt.some(np.repeat(np.arange(len(weights)), times))
+        learnt = learnt._replace(weights=None) if copied else learnt
     return learnt if learnt.rows.dense is None else learnt._replace(rows=learnt.rows.slice(0, learnt.rows.rows))
 
 
@@ -136,7 +141,7 @@ def _problem(model: Model, learnt: Learnt, design: Features, threads: int | None
 
 
 def _one(weights: Floats | None) -> Floats | None:
-    """What of each row is left out: of one that weighs 2, one of two copies."""
+    """What of each row is left out: of one that weighs 2.5, one of its copies."""
     return None if weights is None else np.minimum(weights, 1.0)
 
 
@@ -228,11 +233,13 @@ class _Search:
 
 
 def _folds(model: Model, learnt: Learnt, whole: Problem, seed: int, threads: int | None) -> Iterator[Fold]:
-    """Folds by the rows' cells, of about as many different rows each."""
+    """Folds with about equal shares of the classes; which rows they have is decided by the cells, not by the order."""
     parts, some = next(((k, k) for most, k in FOLDS if whole.mass <= most), (HELD_OUT, 1))
-    _, fold = np.unique(alike(learnt.rows, model.schema, seed), return_inverse=True)
+    weights = np.ones(len(whole.y)) if whole.weights is None else whole.weights
+    fold = np.empty(len(whole.y), np.int64)
+    fold[np.lexsort((weights, alike(learnt.rows, model.schema, seed), whole.y))] = np.arange(len(fold)) % parts
     for k in range(some):
-        found = _fold(model, learnt, whole, fold % parts == k, threads)
+        found = _fold(model, learnt, whole, fold == k, threads)
         if found is not None:
             yield found
 
