@@ -18,7 +18,8 @@ from evenodds.models.alone import alone
 from evenodds.models.bridge.features import Matrices
 from evenodds.models.glm.blocks import SHARD, Block
 from evenodds.models.glm.losses import Logistic, Loss, Softmax
-from evenodds.models.glm.minimise import evaluate, minimise
+from evenodds.models.glm.minimise import minimise
+from evenodds.models.glm.sums import evaluate
 
 ROUGH, FINE = 3e-3, 1e-5  # tolerances: of weights that are tried, and of those that are kept
 SHARP = 1e-6  # of Newton's steps, the last of which squares the error
