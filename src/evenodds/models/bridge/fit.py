@@ -39,7 +39,7 @@ from evenodds.models.bridge.correct import (
     widened,
 )
 from evenodds.models.bridge.features import Features, features_of
-from evenodds.models.left_out import leave_one_out
+from evenodds.models.left_out import leave_one_out, tempered
 from evenodds.models.naive_bayes import Model
 
 SCALES = (1.0, 0.5, 0.0)
@@ -51,6 +51,7 @@ SLIGHT = 0.01  # a smaller share is none
 FARTHEST = -50.0  # log p of a class that naive Bayes thinks impossible, as an offset
 FOLDS = ((200, 10), (2_000, 5), (10_000, 3))  # rows up to which there are so many folds
 HELD_OUT = 5  # of more rows, one part in so many is held out, once
+WIDE = 1 << 20  # weights of all classes, from which on every second strength is tried
 COPIED = 20_000  # rows, up to which one that weighs 2 becomes two
 NARROW = 500  # rows, up to which a design is turned into as few columns as it has rows
 
@@ -187,7 +188,8 @@ class _Search:
         seed: int,
         threads: int | None,
     ) -> None:
-        self.scales, self.strengths, self.threads = scales, strengths, threads
+        wide = whole.width * whole.classes > WIDE and len(strengths) > 1
+        self.scales, self.strengths, self.threads = scales, strengths[::2] if wide else strengths, threads
         self.folds = list(_folds(model, learnt, whole, seed, threads))
         self.every = whole.mass <= EVERY
         self.losses: dict[Candidate, float] = {}
@@ -258,6 +260,8 @@ def _fold(model: Model, learnt: Learnt, whole: Problem, out: NDArray[np.bool_], 
         return offset
 
     rest = learnt.some(kept)
+    if whole.mass <= EVERY:  # of few rows a temper knows those it was fitted on
+        without = tempered(without, [rest], threads)
     said = leave_one_out(without, rest.rows, rest.target, _one(rest.weights), threads)
     fitted = _known(whole.some(kept)._replace(offset=wide(said)))
     judged = _known(whole.some(gone)._replace(offset=wide(without.log_proba(learnt.some(gone).rows, threads))))
