@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
     from evenodds.data.files import Files
     from evenodds.data.report import Report
+    from evenodds.models.bridge.bridge import Bridge
     from evenodds.models.glm.regression import Regression
     from evenodds.models.naive_bayes import Model
 
@@ -64,11 +65,11 @@ def say_report(report: Report, quiet: bool = False) -> None:
     say(report.sentences(), quiet)
 
 
-def load_any(path: str) -> Model | Regression:
+def load_any(path: str) -> Model | Bridge | Regression:
     """The model in a file, whatever its kind."""
     from evenodds.models.saved import load
 
-    found: Model | Regression = load(path)
+    found: Model | Bridge | Regression = load(path)
     return found
 
 
@@ -79,18 +80,24 @@ def load(path: str) -> Model:
     return Model.load(path)
 
 
-def load_to_predict(path: str) -> Model:
-    """The model in a file, which must be able to answer."""
-    return able(load(path), path)
+def load_to_predict(path: str) -> Any:
+    """The model of classes in a file, naive Bayes or a bridge, which must be able to answer."""
+    from evenodds import file
+    from evenodds.models.glm.regression import Regression
+
+    found = load_any(path)
+    if isinstance(found, Regression):
+        raise file.no_model(path, "it holds a 'regression'")
+    return able(found, path)
 
 
-def able(model: Model, path: str) -> Model:
+def able(model: Any, path: str) -> Any:
     """The model, if it can answer."""
     check_prior(model, path)
     return model
 
 
-def load_rule(path: str, model: Model) -> Decision:
+def load_rule(path: str, model: Any) -> Decision:
     """The rule that `decide` wrote to a file, which must be for the model's classes."""
     import json
 
@@ -108,7 +115,7 @@ def load_rule(path: str, model: Model) -> Decision:
     return rule
 
 
-def check_prior(model: Model, where: str) -> None:
+def check_prior(model: Any, where: str) -> None:
     """Refuse a model without classes, and a prior that was given for others than it has."""
     try:
         model.log_prior  # noqa: B018
@@ -116,7 +123,7 @@ def check_prior(model: Model, where: str) -> None:
         raise BadDataError(f"{where}: {error}") from None
 
 
-def text_column(model: Model, where: str) -> str:
+def text_column(model: Any, where: str) -> str:
     """The column that a text alone is: the model's only one."""
     features = [(name, column) for name, column in model.schema.features.items() if column.words is not None]
     if len(features) != 1 or {how.source or name for name, how in model.schema.features.items()} != {features[0][0]}:

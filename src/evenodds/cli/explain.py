@@ -47,6 +47,8 @@ def explain(
       evenodds explain spam.eo "you have won a free prize"
       evenodds explain spam.eo "you have won a free prize" --html why.html
     """
+    from evenodds.models.bridge.bridge import Bridge
+    from evenodds.models.bridge.explain import explain as bridge_terms
     from evenodds.models.explain import explain as terms
 
     if as_json and html:
@@ -63,7 +65,8 @@ def explain(
         rows = _rows(learnt, reading.files(paths), numbers)
     else:
         rows = [_row(learnt, cells, model, reading.quiet)]
-    found = [one for table in rows for one in terms(learnt, table, of, against)]
+    why = bridge_terms if isinstance(learnt, Bridge) else terms
+    found = [one for table in rows for one in why(learnt, table, of, against)]
     if as_json:
         print_json([one.to_dict() for one in found])
     elif html is not None:

@@ -21,6 +21,7 @@ from evenodds.cli.output import WrongUsageError, print_json
     is_flag=True,
     help="Choose what each column is modelled as by how well the rows' classes are told, each row left out.",
 )
+@click.option("--bridge", is_flag=True, help="Logistic regression on top of naive Bayes: a NaiveLogistic.")
 @options.modelling
 @options.reading
 @options.as_json
@@ -29,6 +30,7 @@ def fit(
     output: str,
     like: str | None,
     tune: bool,
+    bridge: bool,
     modelling: options.Modelling,
     reading: options.Input,
     as_json: bool,
@@ -44,6 +46,8 @@ def fit(
       zcat big.csv.gz | evenodds fit - -t y -o big.eo
     """
     started, quiet = time.perf_counter(), reading.quiet
+    if bridge and tune:
+        raise WrongUsageError("--bridge and --tune: give one of them")
     told, how, source = modelling.columns(), modelling.settings(), reading.files(paths)
     if like is not None and told:
         raise WrongUsageError("--role and --text have no say where --like decides what each column is")
@@ -61,13 +65,19 @@ def fit(
     tuned = None
     with data.notes(quiet), data.progress(source, "learning", quiet):
         weight, temper = modelling.weight, modelling.temper
+        model: Any
         if tune:
             tuned, report = learn_tuned(source, target, told, how, pattern, weight, reading.threads)
             model = tuned.model
+        elif bridge:
+            from evenodds.models.bridge.learn import learn as learn_bridge
+
+            model, report = learn_bridge(source, target, told, how, pattern, weight, reading.threads)
         else:
             model, report = learn(source, target, told, how, pattern, weight, reading.threads, temper)
     data.check_prior(model, source.name)
-    model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
+    if not bridge:
+        model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
     model.save(output)
     seconds = time.perf_counter() - started
     data.say_report(report, quiet)

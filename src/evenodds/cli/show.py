@@ -21,9 +21,22 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
       evenodds show titanic.eo
       evenodds show titanic.eo sex age
     """
+    from evenodds.models.bridge.bridge import Bridge
     from evenodds.models.naive_bayes import Model
 
     learnt = data.load_any(model)
+    if isinstance(learnt, Bridge):
+        from evenodds.models.bridge.corrections import corrections
+
+        if columns:
+            raise WrongUsageError(f"{model} is a bridge: it is shown whole")
+        shown_weights, tried = corrections(learnt), [one._asdict() for one in learnt.tried]
+        if as_json:
+            scales = {"scale": learnt.scale, "strength": learnt.strength}
+            print_json({"rows": learnt.rows, **scales, "tried": tried, "weights": shown_weights.to_dicts()})
+        else:
+            click.echo(f"{learnt!r}\n\n{shown_weights!r}")
+        return
     if not isinstance(learnt, Model):
         summary = learnt.summary()
         if columns:

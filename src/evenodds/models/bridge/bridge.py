@@ -19,6 +19,7 @@ from evenodds.families.leaves import Floats
 from evenodds.models.bridge.features import Features
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import normalise
+from evenodds.models.temper import Temper
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 
@@ -65,6 +66,26 @@ class Bridge:
     def rows(self) -> float:
         """How many rows it has seen, by weight."""
         return self.model.rows
+
+    @property
+    def temper(self) -> Temper | None:
+        """How much of its evidence naive Bayes believes itself."""
+        return self.model.temper
+
+    @property
+    def untempered(self) -> Model:
+        """Naive Bayes below, believing all: what it is judged beside."""
+        return self.model.untempered
+
+    @property
+    def pruned(self) -> bool:
+        """Whether rare words were dropped."""
+        return self.model.pruned
+
+    @property
+    def log_prior(self) -> Floats:
+        """log p(c) of each class by naive Bayes."""
+        return self.model.log_prior
 
     @property
     def log_start(self) -> Floats:

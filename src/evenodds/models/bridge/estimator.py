@@ -15,29 +15,23 @@ from sklearn.utils.validation import check_is_fitted
 from evenodds.cells import Coded, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_path, read
-from evenodds.data.joined import joined
-from evenodds.data.kept import Kept, Learnt, chosen
+from evenodds.data.kept import Learnt
 from evenodds.data.memory import Table, table
 from evenodds.data.reading import Reading
-from evenodds.data.sum import sum_source, sum_table, target_codes
+from evenodds.data.sum import sum_table, target_codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.corrections import corrections
 from evenodds.models.bridge.explain import explain
-from evenodds.models.bridge.fit import bridge
 from evenodds.models.bridge.fit import learn as learn_more
+from evenodds.models.bridge.learn import How, bridged, learn, most, some
 from evenodds.models.explanation import Explanation
-from evenodds.models.learn import check_classes, schema_of
-from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
 from evenodds.replacing import Path
 from evenodds.schema import Schema
 from evenodds.show import Frame
-
-MOST, MOST_TEXTS = 200_000, 50_000  # rows that the correction is fitted on; naive Bayes learns all
-TEMPERING = 5_000  # of them that naive Bayes is tempered by
 
 
 class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -109,32 +103,22 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         self._settings()
         if is_path(X):
-            return self._fit_files(X, y, sample_weight)
+            told = (self.columns, None, self.schema, sample_weight, self.threads, self._how())
+            model, report = learn(read(X), y, *told)
+            return self._warn(report)._name(model)._keep(model)
         rows, target, kind = self._read(X, y, reset=True)
         schema = self._decide(rows, y, kind)
         weights = check_weights(sample_weight, rows.rows)
-        model = Model(schema, sum_table(rows, schema, target, weights, self.threads))
-        if not len(model.classes):
+        below = Model(schema, sum_table(rows, schema, target, weights, self.threads))
+        if not len(below.classes):
             raise DataError("all weights are zero: a row of weight 0 is no row")
-        if len(model.classes) < 2:
-            only = str(model.classes[0])
+        if len(below.classes) < 2:
+            only = str(below.classes[0])
             raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
-        return self._bridge(model, _some(Learnt(rows, target, weights), _most(schema)))
+        return self._keep(bridged(below, Learnt(rows, target, weights), self.threads, self._how()))
 
-    def _fit_files(self, X: Any, y: str, sample_weight: Any) -> Self:
-        source = read(X)
-        schema = schema_of(source, y, self.columns, self.schema, sample_weight)
-        keep = Kept(_most(schema), part=1)
-        tally, report = sum_source(source, Reading(schema, weights=sample_weight), self.threads, keep)
-        model = Model(schema, tally)
-        check_classes(model, source.name)
-        return self._warn(report)._name(model)._bridge(model, joined(keep.parts()))
-
-    def _bridge(self, model: Model, learnt: Learnt) -> Self:
-        model = tempered(model, [_some(learnt, TEMPERING)], self.threads)
-        scale, strength = self._settings()
-        how = (bool(self.quadratic), int(self.random_state or 0), self.threads)
-        return self._keep(bridge(model, learnt, scale, strength, *how))
+    def _how(self) -> How:
+        return How(*self._settings(), bool(self.quadratic), int(self.random_state or 0))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. Naive Bayes' tallies add; the weights so far are the prior of the new ones.
@@ -152,7 +136,7 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise DataError(f"the target was {old.schema.target_kind} so far and is {kind} now: convert it")
         weights = check_weights(sample_weight, rows.rows)
         model = old.model.learn(rows, target, weights, self.threads)
-        learnt = _some(Learnt(rows, target, weights), _most(old.schema))
+        learnt = some(Learnt(rows, target, weights), most(old.schema))
         return self._keep(learn_more(old, model, learnt, self.threads))
 
     @classmethod
@@ -264,13 +248,3 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """The scales and strengths that were tried, the log loss of rows held out, and their shares in the model."""
         check_is_fitted(self)
         return Frame([one._asdict() for one in self.model_.tried])
-
-
-def _most(schema: Schema) -> int:
-    """How many rows the correction is fitted on, at most."""
-    return MOST_TEXTS if any(column.words is not None for column in schema.features.values()) else MOST
-
-
-def _some(learnt: Learnt, most: int) -> Learnt:
-    """So many of the rows, chosen by the hashes of their numbers; all where they are fewer."""
-    return learnt if learnt.rows.rows <= most else learnt.some(chosen(learnt.rows.rows, most, part=1))
