@@ -208,10 +208,10 @@ def test_saved_and_loaded(tmp_path):
 ])  # fmt: skip
 def test_a_spoilt_temper_is_refused(spoilt):
     from evenodds import file
-    from evenodds.models.store import _parts, model_of
+    from evenodds.models.store import parts_of, model_of
 
     table, y = mixed()
-    arrays, header = _parts(eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_)
+    arrays, header = parts_of(eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_)
     header = json.loads(json.dumps({"format": 1, **header}))
     assert isinstance(model_of(arrays, header, "m.eo"), Model)
     header["temper"] |= spoilt

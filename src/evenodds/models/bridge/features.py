@@ -38,7 +38,7 @@ from evenodds.text.bags import Bags, bags
 
 LENGTH, POWER = 10.0, 0.25  # of a text that is not scaled, and how longer ones are
 FARTHEST = 4.0  # deviations from the mean
-SQUARE, STEP = 0.5, 0.25  # how much they count beside the number itself
+SQUARE, STEP = 0.5, 0.125  # how much they count beside the number itself
 LEAST_TEXTS = 2  # that have a word
 MOST_WEIGHTS = 1 << 21  # of all classes: rarer words are left out
 
