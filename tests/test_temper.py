@@ -208,7 +208,7 @@ def test_saved_and_loaded(tmp_path):
 ])  # fmt: skip
 def test_a_spoilt_temper_is_refused(spoilt):
     from evenodds import file
-    from evenodds.models.store import parts_of, model_of
+    from evenodds.models.store import model_of, parts_of
 
     table, y = mixed()
     arrays, header = parts_of(eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_)
