@@ -16,6 +16,7 @@ from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical
 from evenodds.families.leaves import Floats
+from evenodds.models.bridge.estimator import NaiveLogistic
 from evenodds.models.classifier import NaiveBayes
 from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.estimator import GLM
@@ -91,6 +92,7 @@ def _columns(x: Floats | Coded, how: Any) -> Floats:
 CONTENDERS: dict[str, Callable[[Schema], Any]] = {
     "naive": lambda schema: NaiveBayes(schema=schema),
     "tempered": lambda schema: NaiveBayes(schema=schema, temper=True),
+    "bridge": lambda schema: NaiveLogistic(schema=schema),
     "logistic": lambda schema: RidgeLogistic(schema),
 }
 
