@@ -17,6 +17,7 @@ SCRIPTS = (
     "text_leave_one_out",
     "temper",
     "tune_tables",
+    "bridge",
     "glm_reference",
     "glm_speed",
     "nist",
