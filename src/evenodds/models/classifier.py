@@ -7,20 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.cells import Coded, target_kind
-from evenodds.data.decide import decide
 from evenodds.data.files import is_path, read
 from evenodds.data.kept import Learnt, chosen
-from evenodds.data.memory import Table, table
 from evenodds.data.reading import Reading
-from evenodds.data.sum import sum_table, target_codes
+from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.alternatives import told_of, widened
+from evenodds.models.class_shell import ClassShell, check_classes_of
 from evenodds.models.explain import explain
 from evenodds.models.explanation import Explanation
 from evenodds.models.learn import learn, more, most_kept, most_rows
@@ -28,14 +24,12 @@ from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sa
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
-from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
 from evenodds.models.tune import Tuned, learn_tuned, tune_table
-from evenodds.replacing import Path
 from evenodds.schema import Schema
 from evenodds.show import Frame
 
 
-class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayes(ClassShell):
     """Naive Bayes over any table: numbers, categories, flags and counts, mixed freely, with holes.
 
     p(c, x) = p(c) Π_j p(x_j | c)
@@ -76,6 +70,8 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How many threads to use; the result does not depend on it.
     """
 
+    _value = Model
+
     def __init__(
         self,
         columns: Any = None,
@@ -103,14 +99,6 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.schema = schema
         self.threads = threads
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table from nothing. `y` is a column's name, or a value for each row.
 
@@ -132,11 +120,7 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = check_weights(sample_weight, rows.rows)
         tally = sum_table(rows, schema, target, weights, self.threads)
         model = Model(schema, tally, settings)
-        if not len(model.classes):
-            raise DataError("all weights are zero: a row of weight 0 is no row")
-        if len(model.classes) < 2:
-            only = str(model.classes[0])
-            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+        check_classes_of(model)
         learnt = Learnt(rows, target, weights)
         if self.tune is not None:
             return self._keep_tuned(tune_table(model, learnt, self.threads, told))
@@ -199,16 +183,6 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return new._name(model)._keep(model)
 
-    def save(self, path: Path) -> None:
-        """Write what was learnt to one safe file, which replaces an old one whole, or not at all."""
-        check_is_fitted(self)
-        self.model_.save(path)
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """The estimator of a model that was saved in a file; it goes on learning."""
-        return cls.of(Model.load(path))
-
     def __add__(self, other: Any) -> Self:
         if not isinstance(other, NaiveBayes):
             return NotImplemented
@@ -246,34 +220,6 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior, weight = self.class_prior, self.class_weight
         return Settings(self.estimate, self.smoothing, self.prior, prior, weight, self.unseen)
 
-    def _decide(self, rows: Table, y: Any, kind: str) -> Schema:
-        name = y if isinstance(y, str) else str(getattr(y, "name", None) or "class")
-        while name in rows.columns:
-            name += "_"
-        if self.schema is not None:
-            for column, how in self.schema.features.items():
-                rows[how.source or column]
-            return Schema(self.schema.columns, name, kind)
-        return Schema(decide(rows, self.columns), name, kind)
-
-    # -- reading what people have ------------------------------------------------------------------------------------
-
-    def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Table, Coded, str]:
-        """Features, target codes and the target's type; scikit-learn's attributes are set or checked on the way."""
-        X = eager(X)
-        if isinstance(y, str):
-            whole = table(X)
-            raw = whole[y]
-            rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
-        else:
-            if y is None:
-                raise ValueError(
-                    f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-                )
-            rows, raw = self._features(X, reset=reset), classes_of(y)
-        target = target_codes(raw, rows.rows)
-        return rows, target, target_kind(raw)
-
     # -- what it says ------------------------------------------------------------------------------------------------
 
     def _score(self, X: Any, score: Callable[[Any], Floats]) -> Floats:
@@ -282,37 +228,11 @@ class NaiveBayes(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self)
         if self.model_.scorer.is_message(X):
             return score(X)
-        if not is_path(X):
-            return score(self._features(X, reset=False))
-        reading = Reading(self.model_.schema, target=False)
-        return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])
+        return super()._score(X, score)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(c, x), up to what no class changes."""
-        return self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """log p(c | x)."""
-        return self._score(X, lambda rows: self.model_.log_proba(rows, self.threads))
-
-    def predict_proba(self, X: Any) -> Floats:
-        """p(c | x)."""
-        log = self.predict_log_proba(X)
-        return np.exp(log, out=log)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
-        joint = self.predict_joint_log_proba(X)
-        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
-        return best
-
-    def decision_function(self, X: Any) -> Floats:
-        """The log-odds of the second class against the first; with more classes, log p(c | x)."""
-        check_is_fitted(self)
-        if len(self.classes_) != 2:
-            return self.predict_log_proba(X)
-        joint = self.predict_joint_log_proba(X)
-        return np.asarray(joint[:, 1] - joint[:, 0])
+        return self._joint(X)
 
     def score_samples(self, X: Any) -> Floats:
         """log p(x): how probable a row is under the model, whatever its class."""

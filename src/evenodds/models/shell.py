@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evenodds.cells import as_column
 from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.report import Report
 from evenodds.errors import DataError
+from evenodds.replacing import Path
 from evenodds.schema import SchemaWarning, did_you_mean
 
 
@@ -23,6 +24,22 @@ class Shell:
 
     n_features_in_: int
     model_: Any
+    _value: ClassVar[Any]  # the type of `model_`
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """The estimator of a model value, such as a loaded one."""
+        raise NotImplementedError
+
+    def save(self, path: Path) -> None:
+        """Write what was learnt to one safe file, which replaces an old one whole, or not at all."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The estimator of a model that was saved in a file."""
+        return cls.of(cls._value.load(path))
 
     def _name(self, model: Any) -> Self:
         """Set scikit-learn's attributes of the features."""

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from numbers import Real
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.cells import Coded, target_kind
-from evenodds.data.decide import decide
 from evenodds.data.files import is_path, read
 from evenodds.data.kept import Learnt
-from evenodds.data.memory import Table, table
-from evenodds.data.reading import Reading
-from evenodds.data.sum import sum_table, target_codes
+from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
-from evenodds.families.leaves import Floats, check_weights
+from evenodds.families.leaves import check_weights
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.corrections import corrections
 from evenodds.models.bridge.explain import explain
 from evenodds.models.bridge.fit import learn as learn_more
 from evenodds.models.bridge.learn import How, bridged, learn, most, some
+from evenodds.models.class_shell import ClassShell, check_classes_of
 from evenodds.models.explanation import Explanation
 from evenodds.models.naive_bayes import Model
-from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
-from evenodds.replacing import Path
 from evenodds.schema import Schema
 from evenodds.show import Frame
 
 
-class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveLogistic(ClassShell):
     """Logistic regression that starts where naive Bayes ends: best of both on few rows and on many.
 
     log p(c | x)  ∝  scale · log p(c, x) by tempered naive Bayes + features(x) · weights_c,   weights ~ N(0, 1/strength)
@@ -67,6 +58,8 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         How many threads to use; the result does not depend on it.
     """
 
+    _value = Bridge
+
     def __init__(
         self,
         columns: Any = None,
@@ -86,14 +79,6 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.random_state = random_state
         self.threads = threads
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a table from nothing. `y` is a column's name, or a value for each row.
 
@@ -110,11 +95,7 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         schema = self._decide(rows, y, kind)
         weights = check_weights(sample_weight, rows.rows)
         below = Model(schema, sum_table(rows, schema, target, weights, self.threads))
-        if not len(below.classes):
-            raise DataError("all weights are zero: a row of weight 0 is no row")
-        if len(below.classes) < 2:
-            only = str(below.classes[0])
-            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+        check_classes_of(below)
         return self._keep(bridged(below, Learnt(rows, target, weights), self.threads, self._how()))
 
     def _how(self) -> How:
@@ -145,16 +126,6 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         new = cls(scale=model.scale, strength=model.strength, schema=model.schema)
         return new._name(model)._keep(model)
 
-    def save(self, path: Path) -> None:
-        """Write what was learnt to one safe file, which replaces an old one whole, or not at all."""
-        check_is_fitted(self)
-        self.model_.save(path)
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """The estimator of a model that was saved in a file; it goes on learning."""
-        return cls.of(Bridge.load(path))
-
     def _keep(self, model: Bridge) -> Self:
         self.model_ = model
         self.classes_ = model.classes
@@ -172,64 +143,6 @@ class NaiveLogistic(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 raise ValueError(f"{name}={value!r}: expected a number, {least}, or 'auto'")
             found.append(float(value) if number else None)
         return found[0], found[1]
-
-    def _decide(self, rows: Table, y: Any, kind: str) -> Schema:
-        name = y if isinstance(y, str) else str(getattr(y, "name", None) or "class")
-        while name in rows.columns:
-            name += "_"
-        if self.schema is not None:
-            for column, how in self.schema.features.items():
-                rows[how.source or column]
-            return Schema(self.schema.columns, name, kind)
-        return Schema(decide(rows, self.columns), name, kind)
-
-    def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Table, Coded, str]:
-        """Features, target codes and the target's type; scikit-learn's attributes are set or checked on the way."""
-        X = eager(X)
-        if isinstance(y, str):
-            whole = table(X)
-            raw = whole[y]
-            rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
-        else:
-            if y is None:
-                raise ValueError(
-                    f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-                )
-            rows, raw = self._features(X, reset=reset), classes_of(y)
-        return rows, target_codes(raw, rows.rows), target_kind(raw)
-
-    # -- what it says ------------------------------------------------------------------------------------------------
-
-    def _score(self, X: Any, score: Callable[[Any], Floats]) -> Floats:
-        """What the model says of some rows, or of all rows of some files, batch by batch."""
-        check_is_fitted(self)
-        if not is_path(X):
-            return score(self._features(X, reset=False))
-        reading = Reading(self.model_.schema, target=False)
-        return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """log p(c | x)."""
-        return self._score(X, lambda rows: self.model_.log_proba(rows, self.threads))
-
-    def predict_proba(self, X: Any) -> Floats:
-        """p(c | x)."""
-        log = self.predict_log_proba(X)
-        return np.exp(log, out=log)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
-        joint = self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
-        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
-        return best
-
-    def decision_function(self, X: Any) -> Floats:
-        """The log-odds of the second class against the first; with more classes, log p(c | x)."""
-        check_is_fitted(self)
-        if len(self.classes_) != 2:
-            return self.predict_log_proba(X)
-        joint = self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
-        return np.asarray(joint[:, 1] - joint[:, 0])
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
         """Why: the prior and one term per column or word, in log-odds, that add up to the answer. One for each row."""

@@ -25,7 +25,6 @@ from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
 from evenodds.models.shell import Shell, drop, eager, has_frame
-from evenodds.replacing import Path
 from evenodds.schema import Schema
 
 
@@ -83,6 +82,8 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
     threads : int, optional
         How many threads to use; the result does not depend on it.
     """
+
+    _value = Regression
 
     def __init__(
         self,
@@ -231,16 +232,6 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
             schema=model.schema,
         )
         return new._name(model)._keep(model)
-
-    def save(self, path: Path) -> None:
-        """Write what was fitted to one safe file."""
-        check_is_fitted(self)
-        self.model_.save(path)
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """The estimator of a model that was saved in a file."""
-        return cls.of(Regression.load(path))
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
