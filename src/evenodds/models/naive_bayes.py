@@ -19,18 +19,19 @@ from evenodds.cells import as_column, target_kind
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, sum_table, target_codes
 from evenodds.errors import DataError
-from evenodds.families import Distribution, Family, Gaussian, LogGaussian, WordCounts
+from evenodds.families import Distribution, WordCounts
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
 from evenodds.labels import Grid, Labels, canonical
 from evenodds.models.class_prior import log_prior
+from evenodds.models.estimated import counts_of, estimated, family_of
 from evenodds.models.never_learnt import never_learnt
 from evenodds.models.scorer import Scorer
 from evenodds.models.settings import Settings
 from evenodds.models.temper import Temper
 from evenodds.replacing import Path
 from evenodds.schema import Column, Schema
-from evenodds.tally import Leaf, Tally
+from evenodds.tally import Tally
 
 BLOCK = 1 << 15  # rows scored at once: what the cache holds
 MESSAGES = 1 << 8  # texts scored at once, at least
@@ -300,7 +301,7 @@ class Model:
         for name, column in self.schema.features.items():
             wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
             tally = self.column_tally(name)
-            if wanted == "auto" and _counts(tally).any():
+            if wanted == "auto" and counts_of(tally).any():
                 found[name] = auto_smoothing(family_of(column), tally, self.prior_kind(column), column)
             else:
                 found[name] = WEAK if wanted == "auto" else float(wanted)
@@ -315,34 +316,7 @@ class Model:
                 name: dataclasses.replace(one, shrink=shrink.get(name, 0.0)) if isinstance(one, WordCounts) else one
                 for name, one in self.untempered.distributions.items()
             }
-        found = {}
-        for name, column in sorted(self.schema.features.items()):  # so that the columns' order changes no bit
-            family, tally = family_of(column), self.column_tally(name)
-            if not _counts(tally).any() or not family.informative(tally):
-                continue
-            try:
-                if self.settings.estimate == "mle":
-                    found[name] = family.estimate(_filled(tally), "mle", None, column)
-                else:
-                    found[name] = family.estimate(tally, self.settings.estimate, self.column_prior(name), column)
-            except ValueError as error:
-                raise DataError(f"column {name!r}: {error}") from None
-            self._check_spread(name, found[name])
-            one = found[name]
-            if isinstance(one, WordCounts) and self.settings.unseen == "prior" and self.settings.estimate != "mle":
-                mass = WordCounts.unseen_weight(tally, self.column_prior(name), column)
-                found[name] = dataclasses.replace(one, unseen=mass)
-        return found
-
-    def _check_spread(self, name: str, distribution: Distribution) -> None:
-        """Refuse a density that is endless in one class because all its values there are the same."""
-        curve = distribution.log if isinstance(distribution, LogGaussian) else distribution
-        if isinstance(curve, Gaussian) and not np.all(curve.variance > 0):
-            where = self.classes[int(np.argmin(curve.variance))]
-            raise DataError(
-                f"column {name!r}: all values of class {str(where)!r} are the same, so its Gaussian has no width; "
-                "use prior='pooled' (and no 'mle'), or Column(Gaussian, variance='pooled')"
-            )
+        return estimated(self)
 
     # -- what it says of rows ----------------------------------------------------------------------------------------
 
@@ -375,37 +349,3 @@ class Model:
         from evenodds.models.left_out import leave_one_out
 
         return leave_one_out(self, x, y, weights, threads)
-
-
-def family_of(column: Column) -> type[Family]:
-    """The family of a feature."""
-    assert column.family is not None
-    return column.family
-
-
-def _counts(tally: Tally) -> Floats:
-    """How many values one column has in each class."""
-    for counts in tally.lists.values():
-        return np.asarray(counts.documents, float)
-    for name, spec in tally.layout.specs.items():
-        if not spec.is_sum:
-            return np.asarray(tally[name].sum(axis=0), float)
-    return np.zeros(len(tally.groups))
-
-
-def _filled(tally: Tally) -> Tally:
-    """The tally with every class that has no values of its own given all classes' values: it can say nothing new."""
-    empty = np.flatnonzero(_counts(tally) == 0)
-    if not len(empty):
-        return tally
-    pooled, leaves = tally.pooled(), {}
-    for name in tally.layout.specs:
-        axis, numbers, is_sum = tally.leaf(name)
-        numbers = numbers.copy()
-        numbers[..., empty] = pooled.leaf(name).numbers
-        leaves[name] = Leaf(axis, numbers, is_sum)
-    lists = {}
-    for name, counts in tally.lists.items():
-        everything = counts.grouped(1, np.zeros(len(tally.groups), np.int64))
-        lists[name] = sum((everything.grouped(len(tally.groups), np.array([at])) for at in empty), counts)
-    return Tally.of(tally.groups, leaves, lists)
