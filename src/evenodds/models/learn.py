@@ -36,13 +36,26 @@ def learn(
     """The model of a source's rows, and what was wrong with some of them; tempered by some of them if wanted."""
     decided = schema_of(source, target, columns, schema, weights)
     keep = Kept(most_kept(decided)) if temper else None
-    tally, report = sum_source(source, Reading(decided, weights=weights), threads, keep)
-    model = Model(decided, tally, settings or Settings())
-    check_classes(model, source.name)
+    model, report = in_one_pass(source, decided, settings, weights, threads, keep)
     if keep is not None:
         from evenodds.models.left_out import tempered
 
         model = tempered(model, keep.parts(most_rows(model)), threads)
+    return model, report
+
+
+def in_one_pass(
+    source: Source,
+    schema: Schema,
+    settings: Settings | None = None,
+    weights: str | None = None,
+    threads: int | None = None,
+    keep: Kept | None = None,
+) -> tuple[Model, Report]:
+    """The model of a source's rows under a schema, some of which may be kept; one that tells nothing is refused."""
+    tally, report = sum_source(source, Reading(schema, weights=weights), threads, keep)
+    model = Model(schema, tally, settings or Settings())
+    check_classes(model, source.name)
     return model, report
 
 

@@ -14,14 +14,12 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from evenodds.data.kept import Kept, Learnt, chosen
-from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
-from evenodds.data.sum import sum_source
 from evenodds.models.alone import alone
 from evenodds.models.alternatives import alternatives, narrow, smoothed, told_of, widened
 from evenodds.models.descent import Descent
-from evenodds.models.learn import check_classes, schema_of
+from evenodds.models.learn import in_one_pass, schema_of
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
@@ -93,10 +91,7 @@ def learn_tuned(
     """The tuned model of a source's rows, in one pass, and what was wrong with some of them."""
     decided = schema_of(source, target, columns, schema, weights)
     told, keep = told_of(columns, schema, decided), Kept(ROWS, part=1)
-    whole = widened(decided, told)
-    tally, report = sum_source(source, Reading(whole, weights=weights), threads, keep)
-    wide = Model(whole, tally, settings or Settings())
-    check_classes(wide, source.name)
+    wide, report = in_one_pass(source, widened(decided, told), settings, weights, threads, keep)
     return tune(wide, keep.parts(), threads, told), report
 
 

@@ -6,13 +6,11 @@ from typing import Any, NamedTuple
 
 from evenodds.data.joined import joined
 from evenodds.data.kept import Kept, Learnt, chosen
-from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
-from evenodds.data.sum import sum_source
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.fit import bridge
-from evenodds.models.learn import check_classes, schema_of
+from evenodds.models.learn import in_one_pass, schema_of
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
@@ -44,9 +42,7 @@ def learn(
     """The bridge of a source's rows, and what was wrong with some of them."""
     decided = schema_of(source, target, columns, schema, weights)
     keep = Kept(most(decided), part=1)
-    tally, report = sum_source(source, Reading(decided, weights=weights), threads, keep)
-    model = Model(decided, tally, settings or Settings())
-    check_classes(model, source.name)
+    model, report = in_one_pass(source, decided, settings, weights, threads, keep)
     return bridged(model, joined(keep.parts()), threads, how), report
 
 
