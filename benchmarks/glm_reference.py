@@ -17,6 +17,7 @@ import pandas as pd
 import evenodds as eo
 from benchmarks import report, tables
 from evenodds.models.glm.inference import standard_errors
+from evenodds.models.glm.regression import Regression
 
 TARGET = 6
 OURS = {  # their names of coefficients that we call otherwise: a yes is a flag of its own
@@ -89,7 +90,7 @@ def digits(ours: float, theirs: float) -> float:
     return min(15.0, -math.log10(abs(ours - theirs) / abs(theirs))) if theirs else -math.log10(abs(ours))
 
 
-def fit(name: str, reference: dict[str, Any]) -> eo.Regression:
+def fit(name: str, reference: dict[str, Any]) -> Regression:
     """Our fit of a formula."""
     how, family = FORMULAS[name], eo.Poisson if reference["family"] == "poisson" else eo.Bernoulli
     frame = frame_of(name, reference["file"])

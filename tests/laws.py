@@ -17,6 +17,7 @@ from evenodds.families import (
     Binned,
     Categorical,
     Dirichlet,
+    Exponential,
     Family,
     Gamma,
     Gaussian,
@@ -85,6 +86,12 @@ LEARNERS = [
         st.integers(0, 60).map(float) | MISSING,
         Gamma(2.0, 0.5),
         lambda rng, n: rng.poisson(3.5, n).astype(float),
+    ),
+    Learner(
+        Exponential,
+        st.just(0.0) | _numbers(1e-6, 1e6) | MISSING,
+        Gamma(2.0, 0.5),
+        lambda rng, n: rng.exponential(3.0, n),
     ),
     Learner(
         Gaussian,

@@ -1,4 +1,4 @@
-"""A small table with everything in it: six families, holes, and a class that depends on all of them."""
+"""A small table with everything in it: seven families, holes, and a class that depends on all of them."""
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ COLUMNS = {
     "height": eo.Gaussian,
     "fare": eo.LogGaussian,
     "age": eo.Binned,
+    "wait": eo.Exponential,
 }
 
 
@@ -28,6 +29,7 @@ def mixed(n: int = 120, seed: int = 0, holes: float = 0.1) -> tuple[pd.DataFrame
             "height": rng.normal(170 + 5 * y, 8),
             "fare": np.where(rng.random(n) < 0.2, 0.0, rng.lognormal(1 + 0.5 * y, 0.8)),
             "age": rng.gamma(2.0 + y, 10.0),
+            "wait": rng.exponential(2.0 + y),
         }
     )
     frame = frame.mask(rng.random(frame.shape) < holes)

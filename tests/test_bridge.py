@@ -10,6 +10,7 @@ import evenodds as eo
 from evenodds.data.kept import Learnt
 from evenodds.data.memory import table
 from evenodds.data.sum import target_codes
+from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.correct import Problem, around_zero, correct, curvature, narrowed, scores, widened
 from evenodds.models.bridge.features import Features, Matrices
 from evenodds.models.bridge.fit import bridge
@@ -140,7 +141,7 @@ def test_what_is_loaded_is_what_was_saved(tmp_path, classes):
     assert eo.load(path) == model.model_
     again = eo.NaiveLogistic.load(path)
     np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
-    assert eo.Bridge.from_bytes(model.model_.to_bytes()) == model.model_
+    assert Bridge.from_bytes(model.model_.to_bytes()) == model.model_
     assert dataclasses.replace(model.model_, scale=2.0) != model.model_
 
 
@@ -174,7 +175,7 @@ def test_a_file_that_does_not_fit_together_is_refused():
     }
     for reason, change in changes.items():
         with pytest.raises(eo.DataError, match=reason):
-            eo.Bridge.from_bytes(spoiled(change))
+            Bridge.from_bytes(spoiled(change))
 
 
 def test_threads_and_the_order_of_rows_change_nothing():

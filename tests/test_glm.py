@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 import evenodds as eo
 from evenodds.models.glm.inference import covariance, standard_errors
+from evenodds.models.glm.regression import Regression
 from evenodds.models.separators.separation import separation
 from tables import mixed
 
@@ -708,7 +709,7 @@ def test_load_of_save_is_the_model(case, prior, tmp_path):
     assert repr(again.summary()) == repr(model.summary())
     glm = eo.GLM.load(path)
     np.testing.assert_array_equal(glm.predict(X), eo.GLM.of(model).predict(X))
-    assert eo.Regression.from_bytes(model.to_bytes()) == model
+    assert Regression.from_bytes(model.to_bytes()) == model
 
 
 def test_a_regression_is_no_naive_bayes_and_the_other_way_round(tmp_path):
@@ -718,7 +719,7 @@ def test_a_regression_is_no_naive_bayes_and_the_other_way_round(tmp_path):
     with pytest.raises(eo.DataError, match="regression"):
         eo.Model.load(tmp_path / "glm.eo")
     with pytest.raises(eo.DataError, match="not a regression"):
-        eo.Regression.load(tmp_path / "nb.eo")
+        Regression.load(tmp_path / "nb.eo")
     assert isinstance(eo.load(tmp_path / "nb.eo"), eo.Model)
 
 
@@ -739,13 +740,13 @@ def test_a_spoilt_regression_is_refused_in_words():
         ("infinite", np.full(6, 7)),
     ):
         with pytest.raises(eo.DataError, match="not an evenodds model"):
-            eo.Regression.from_bytes(file.pack({**arrays, name: np.ascontiguousarray(value)}, header))
+            Regression.from_bytes(file.pack({**arrays, name: np.ascontiguousarray(value)}, header))
     for name, value in (("rank", 99), ("numbers", []), ("solver", 3), ("settings", {}), ("roles", {})):
         with pytest.raises(eo.DataError, match="not an evenodds model"):
-            eo.Regression.from_bytes(file.pack(arrays, {**header, name: value}))
+            Regression.from_bytes(file.pack(arrays, {**header, name: value}))
     fewer = {name: array for name, array in arrays.items() if name != "inside"}
     with pytest.raises(eo.DataError, match="inside"):
-        eo.Regression.from_bytes(file.pack(fewer, header))
+        Regression.from_bytes(file.pack(fewer, header))
 
 
 def test_the_summary_in_a_notebook_escapes_names():

@@ -9,6 +9,7 @@ from benchmarks import spoiling
 
 import evenodds as eo
 from evenodds import file
+from evenodds.models.glm.regression import Regression
 
 
 @functools.cache
@@ -39,7 +40,7 @@ def use(model):
         model.mean(rows)
         if model.covariance is not None:
             model.interval(rows)
-    assert eo.Regression.from_bytes(model.to_bytes()) == model
+    assert Regression.from_bytes(model.to_bytes()) == model
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -48,7 +49,7 @@ def test_a_spoilt_file_is_refused_in_a_sentence_or_is_a_regression(seed):
     for i in range(250):
         spoilt = spoiling.spoil(originals(), seed, i)
         try:
-            model = eo.Regression.from_bytes(spoilt.data)
+            model = Regression.from_bytes(spoilt.data)
         except file.FileError as error:
             refused += str(error).startswith("the run of bytes ")
             continue
@@ -65,4 +66,4 @@ def test_a_spoilt_file_is_refused_in_a_sentence_or_is_a_regression(seed):
 
 @pytest.mark.parametrize("which", range(4))
 def test_the_originals_work(which):
-    use(eo.Regression.from_bytes(originals()[which]))
+    use(Regression.from_bytes(originals()[which]))

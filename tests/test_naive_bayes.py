@@ -47,7 +47,7 @@ def test_one_row_has_one_explanation_and_names_the_missing():
     nb = fitted()
     why = nb.explain(pd.DataFrame({"colour": ["red"], "age": [30.0]}, columns=list(COLUMNS)))
     notes = {term.column: term.note for term in why.terms if term.note}
-    assert notes == dict.fromkeys(("flag", "kicks", "height", "fare"), "missing: no evidence")
+    assert notes == dict.fromkeys(("flag", "kicks", "height", "fare", "wait"), "missing: no evidence")
     assert "colour = red" in repr(why)
     assert why.to_dict()["terms"][0]["column"] == "colour"
 

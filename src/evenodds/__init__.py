@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenodds.audit.compare import Comparison, compare
+    from evenodds import families
+    from evenodds.audit.compare import compare
     from evenodds.audit.decisions import Decision, LeastCost
     from evenodds.audit.limits import AtMost
     from evenodds.errors import DataError
@@ -20,24 +21,21 @@ if TYPE_CHECKING:
         Binned,
         Categorical,
         Dirichlet,
+        Exponential,
         Gamma,
         Gaussian,
         LogGaussian,
-        NegativeBinomial,
         NormalInverseGamma,
         Poisson,
         Quadrature,
-        StudentT,
         weigh,
     )
     from evenodds.models.bayes_rule import update
-    from evenodds.models.bridge.bridge import Bridge
     from evenodds.models.bridge.estimator import NaiveLogistic
     from evenodds.models.classifier import NaiveBayes
     from evenodds.models.glm.coefficients import GaussianPrior
     from evenodds.models.glm.estimator import GLM
     from evenodds.models.glm.notes import RegressionWarning
-    from evenodds.models.glm.regression import Regression
     from evenodds.models.naive_bayes import Model
     from evenodds.models.saved import load
     from evenodds.models.separators.linear_classifiers import LinearSeparator, Perceptron
@@ -50,22 +48,20 @@ __version__ = "0.1.0"
 
 _HOME = {
     "evenodds.families": (
-        "Bernoulli Beta Binned Categorical Dirichlet Gamma Gaussian LogGaussian NegativeBinomial "
-        "NormalInverseGamma Poisson Quadrature StudentT weigh"
+        "Bernoulli Beta Binned Categorical Dirichlet Exponential Gamma Gaussian LogGaussian NormalInverseGamma "
+        "Poisson Quadrature weigh"
     ),
     "evenodds.models.classifier": "NaiveBayes",
-    "evenodds.models.bridge.bridge": "Bridge",
     "evenodds.models.bridge.estimator": "NaiveLogistic",
     "evenodds.models.separators.linear_classifiers": "LinearSeparator Perceptron",
     "evenodds.models.separators.separation": "separation",
     "evenodds.models.naive_bayes": "Model",
     "evenodds.models.saved": "load",
     "evenodds.models.glm.estimator": "GLM",
-    "evenodds.models.glm.regression": "Regression",
     "evenodds.models.glm.coefficients": "GaussianPrior",
     "evenodds.models.glm.notes": "RegressionWarning",
     "evenodds.models.bayes_rule": "update",
-    "evenodds.audit.compare": "Comparison compare",
+    "evenodds.audit.compare": "compare",
     "evenodds.audit.decisions": "Decision LeastCost",
     "evenodds.audit.limits": "AtMost",
     "evenodds.errors": "DataError",
@@ -73,6 +69,7 @@ _HOME = {
     "evenodds.tally": "Tally",
     "evenodds.text.words": "Words",
 }
+_ROOMS = ("families",)
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = [
@@ -81,13 +78,12 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binned",
-    "Bridge",
     "Categorical",
     "Column",
-    "Comparison",
     "DataError",
     "Decision",
     "Dirichlet",
+    "Exponential",
     "Gamma",
     "Gaussian",
     "GaussianPrior",
@@ -97,19 +93,17 @@ __all__ = [
     "Model",
     "NaiveBayes",
     "NaiveLogistic",
-    "NegativeBinomial",
     "NormalInverseGamma",
     "Perceptron",
     "Poisson",
     "Quadrature",
-    "Regression",
     "RegressionWarning",
     "Schema",
     "SchemaWarning",
-    "StudentT",
     "Tally",
     "Words",
     "compare",
+    "families",
     "load",
     "separation",
     "update",
@@ -118,6 +112,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"evenodds.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'evenodds' has no attribute {name!r}")
     value = getattr(import_module(_WHERE[name]), name)

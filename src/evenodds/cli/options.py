@@ -23,6 +23,7 @@ ROLES = {
     "number": "Binned",
     "gaussian": "Gaussian",
     "log-gaussian": "LogGaussian",
+    "exponential": "Exponential",
     "count": "Poisson",
     "flag": "Bernoulli",
     "category": "Categorical",

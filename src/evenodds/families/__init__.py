@@ -1,9 +1,11 @@
 """What one variable can be: families, their priors, and the four estimates."""
 
-from evenodds.families.base import ESTIMATES, Conjugate, Distribution, Estimate, Family
+from evenodds.families.base import ESTIMATES, Estimate, Family
 from evenodds.families.bernoulli import Bernoulli, Beta
 from evenodds.families.binned import Binned
 from evenodds.families.categorical import Categorical, Dirichlet
+from evenodds.families.distribution import Conjugate, Distribution
+from evenodds.families.exponential import Exponential, Lomax
 from evenodds.families.gaussian import Gaussian, NormalInverseGamma, StudentT
 from evenodds.families.inference import Quadrature, weigh
 from evenodds.families.log_gaussian import LogGaussian, ZeroAndLog
@@ -11,7 +13,8 @@ from evenodds.families.poisson import Gamma, NegativeBinomial, Poisson
 from evenodds.families.words import WordCounts
 
 FAMILIES: dict[str, type[Family]] = {
-    family.name: family for family in (Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson, WordCounts)
+    family.name: family
+    for family in (Bernoulli, Binned, Categorical, Exponential, Gaussian, LogGaussian, Poisson, WordCounts)
 }
 PRIORS: dict[str, type[Conjugate]] = {
     prior.__name__: prior for prior in (Beta, Dirichlet, Gamma, NormalInverseGamma, ZeroAndLog)
@@ -29,10 +32,12 @@ __all__ = [
     "Dirichlet",
     "Distribution",
     "Estimate",
+    "Exponential",
     "Family",
     "Gamma",
     "Gaussian",
     "LogGaussian",
+    "Lomax",
     "NegativeBinomial",
     "NormalInverseGamma",
     "Poisson",

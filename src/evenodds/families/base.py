@@ -1,8 +1,7 @@
-"""What every family and every prior can do.
+"""What every family can do.
 
-A family is a class, a distribution an instance: `Poisson.fit(kicks)` gives `Poisson(rate=0.61)`. Parameters may be
-batched over groups (the group axis is last): the same object is then a conditional distribution, and `log_prob` of n
-values has shape (n, groups).
+A family is a class, a distribution an instance: `Poisson.fit(kicks)` gives `Poisson(rate=0.61)`. All that is particular
+to a family is in its file: what it sums, its estimates, how it reads in a table, its weights where it is linear.
 
 The four estimates, the same for every family:
 
@@ -14,15 +13,15 @@ predictive  no parameters at all: they are integrated out, p(x | data) = ∫ p(x
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenodds.cells import as_column, codes, numbers
 from evenodds.errors import DataError
+from evenodds.families.distribution import Conjugate, Distribution, tidy
 from evenodds.families.leaves import Floats, Rows, check_weights
 from evenodds.families.left_out import How, Left
 from evenodds.labels import Fixed, Grid
@@ -31,156 +30,9 @@ from evenodds.tally import Leaf, Tally
 
 Estimate = Literal["mle", "map", "mean", "predictive"]
 ESTIMATES: tuple[Estimate, ...] = ("mle", "map", "mean", "predictive")
-Seed = int | np.random.Generator | np.random.RandomState | None
 X = "x"  # the column's name in the tally of a single variable
 COLUMN = Column()
 LARGEST = 1e150  # of a number: its square, times many rows, must not overflow
-
-
-def generator(random_state: Seed) -> np.random.Generator:
-    """A numpy generator from whatever scikit-learn accepts as random_state."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(random_state)
-
-
-class Distribution:
-    """A probability distribution, possibly batched over groups."""
-
-    def log_prob(self, x: Any) -> Floats:
-        """log p(x), a density or a mass; shape of x, then the groups."""
-        raise NotImplementedError
-
-    def add_log_prob(self, x: Any, total: Floats) -> None:
-        """total[g, i] += log p(x_i | g): what `log_prob` says, for many values at once."""
-        total += self.log_prob(x).T
-
-    def prob(self, x: Any) -> Floats:
-        """p(x)."""
-        return np.exp(self.log_prob(x))
-
-    def sample(self, size: int, random_state: Seed = None) -> Any:
-        """Draw values; shape (size, groups)."""
-        raise NotImplementedError
-
-    if TYPE_CHECKING:  # a parameter of some distributions, worked out by others
-
-        @property
-        def mean(self) -> Any:
-            """The expected value."""
-
-        @property
-        def variance(self) -> Any:
-            """The expected squared distance from the mean."""
-
-    def at(self, group: int) -> Self:
-        """The distribution of one group."""
-        return self._each(lambda value: value[..., group])
-
-    def _each(self, change: Any) -> Self:
-        new = {}
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, Distribution):
-                new[field.name] = value._each(change)
-            elif isinstance(value, np.ndarray) and field.metadata.get("batched", True):
-                new[field.name] = change(value)
-        return dataclasses.replace(self, **new)  # type: ignore[type-var]
-
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
-        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        fields = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self) if f.repr)  # type: ignore[arg-type]
-        return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in fields)})"
-
-
-def tidy(*values: Any) -> Any:
-    """Numbers as plain floats where they are single, as arrays where they are batched."""
-    tidied = tuple(float(v) if np.ndim(v) == 0 else np.asarray(v) for v in values)
-    return tidied if len(tidied) > 1 else tidied[0]
-
-
-def some(n: Any) -> Any:
-    """The numbers of values, if every group has some: from none, nothing can be estimated without a prior."""
-    if not np.all(np.asarray(n) > 0):
-        raise ValueError("no values, so there is no maximum-likelihood estimate; use a proper prior")
-    return n
-
-
-def spread(x: Any, parameter: Any) -> Floats:
-    """x with one more axis for each axis of the parameter."""
-    x = np.asarray(x, dtype=np.float64)
-    return x.reshape(x.shape + (1,) * np.ndim(parameter))
-
-
-def by_group(x: Any, *parameters: Any) -> tuple[Floats, ...]:
-    """x, and parameters that go with it group by group: the groups in front, where numpy's inner loop runs along x."""
-    x = np.asarray(x, dtype=np.float64)
-    wide = [np.asarray(p, float) for p in parameters]
-    return x, *(p.reshape(p.shape + (1,) * x.ndim) for p in wide)
-
-
-def groups_last(z: Floats, x: Any) -> Floats:
-    """The result of `by_group`, with the groups behind x's own axes, as `log_prob` returns them."""
-    return np.moveaxis(z, 0, -1) if z.ndim > np.ndim(x) else z
-
-
-def look_up(table: Floats, where: NDArray[np.integer]) -> Floats:
-    """table[where], row by row; with groups (values, groups) each group's column at a time, which is much faster."""
-    if table.ndim == 1:
-        return table[where]
-    picked: Floats = np.take(np.ascontiguousarray(table.T), where.astype(np.intp, copy=False), axis=1).T
-    return picked
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, (Distribution, Grid)) or a is None or b is None:
-        return bool(a == b)
-    return np.array_equal(np.asarray(a), np.asarray(b))
-
-
-def brief(value: Any) -> str:
-    """A parameter as repr shows it: six digits."""
-    if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return f"{float(value):.6g}"
-    if isinstance(value, np.ndarray):
-        return str(np.array2string(value, precision=6, separator=", ", threshold=12))
-    return repr(value)
-
-
-class Conjugate(Distribution):
-    """A distribution over a family's parameters that stays of its kind when data are added: prior + tally."""
-
-    def __add__(self, tally: Tally) -> Self:
-        raise NotImplementedError
-
-    def over(self, tally: Tally) -> Self:
-        """The same prior, spelled out for the values and groups of a tally."""
-        return self
-
-    def log_normaliser(self) -> Any:
-        """The log of the constant that makes the density integrate to 1."""
-        raise NotImplementedError
-
-    @property
-    def mode(self) -> Any:
-        """The most probable parameters."""
-        raise NotImplementedError
-
-    @property
-    def proper(self) -> bool:
-        """Whether it integrates to 1 at all; a flat prior over an endless range does not."""
-        return True
-
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval: the parameter lies in it with this probability."""
-        raise NotImplementedError
 
 
 class Family(Distribution):
@@ -189,6 +41,8 @@ class Family(Distribution):
     cells: ClassVar[Literal["numbers", "codes", "texts"]] = "numbers"
     name: ClassVar[str]
     holds: ClassVar[str] = "holds numbers"
+    wider: ClassVar[str] = ""  # what else to ask for where all values of a group are the same
+    linear_if: ClassVar[str] = "Bernoulli, Categorical, Poisson and pooled-variance Gaussian columns are"
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
@@ -222,6 +76,19 @@ class Family(Distribution):
     def table(cls, tally: Tally, column: Column = COLUMN) -> Floats | None:
         """Counts of values per group (values, groups) for a family that counts values; None for one that does not."""
         return None
+
+    @classmethod
+    def free(cls, tally: Tally, column: Column = COLUMN) -> int:
+        """How many free numbers the groups' distributions have together."""
+        table = cls.table(tally, column)
+        return len(tally.groups) * (1 if table is None else len(table) - 1)
+
+    @classmethod
+    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+        """What a person reads of each group: its mean, and where the parameter lies with this probability."""
+        low, high = posterior.interval(level)
+        for group, mean in enumerate(np.broadcast_to(estimate.mean, np.shape(low))):
+            yield group, {"mean": mean, "low": low[group], "high": high[group]}
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:
@@ -316,10 +183,3 @@ def check_estimate(estimate: str) -> None:
     """Refuse the name of an estimate that is none."""
     if estimate not in ESTIMATES:
         raise ValueError(f"estimate={estimate!r}: expected one of {', '.join(map(repr, ESTIMATES))}")
-
-
-def not_negative(**parameters: Any) -> None:
-    """Refuse a prior whose pseudo-counts are negative."""
-    for name, value in parameters.items():
-        if np.any(np.asarray(value) < 0):
-            raise ValueError(f"{name}={brief(value)}: the pseudo-counts of a prior must not be negative")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.families.base import (
-    COLUMN,
+from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.distribution import (
     Conjugate,
-    Estimate,
-    Family,
+    LinearTerms,
     Seed,
     by_group,
     generator,
@@ -153,6 +152,17 @@ class Bernoulli(Family):
     def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
         """Zeros and ones per group."""
         return read(tally, "sides").reshape(2, -1)
+
+    @classmethod
+    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The share of ones with its interval."""
+        low, high = posterior.interval(level)
+        for group, p in enumerate(estimate.p):
+            yield group, {name: 1, "p": p, "low": low[group], "high": high[group]}
+
+    def linear(self, tally: Tally) -> LinearTerms:
+        """x · log(p / (1-p)) + log(1-p)."""
+        return LinearTerms([""], (np.log(self.p) - np.log1p(-self.p))[None], np.log1p(-self.p))
 
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:

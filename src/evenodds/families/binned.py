@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,20 +12,9 @@ import numpy as np
 
 from evenodds import double_double as dd
 from evenodds.families import kernels, numeric
-from evenodds.families.base import (
-    COLUMN,
-    Distribution,
-    Estimate,
-    Family,
-    Seed,
-    check_estimate,
-    generator,
-    look_up,
-    some,
-    spread,
-    tidy,
-)
-from evenodds.families.categorical import Dirichlet
+from evenodds.families.base import COLUMN, Estimate, Family, check_estimate
+from evenodds.families.categorical import Dirichlet, shares_read
+from evenodds.families.distribution import Distribution, Seed, generator, look_up, some, spread, tidy
 from evenodds.families.leaves import Floats, Rows, plain
 from evenodds.families.left_out import Counted, How, Left
 from evenodds.labels import Fixed, Ints
@@ -79,6 +69,22 @@ class Binned(Family):
     def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
         """Counts per bin and group."""
         return _cut(tally, column)[1]
+
+    @classmethod
+    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The share of each bin with its interval."""
+        bins = estimate.names()
+        return shares_read(name, bins, range(len(bins)), estimate, posterior, level)
+
+    def names(self) -> list[str]:
+        """What each bin holds."""
+        edges = [f"{edge:.4g}" for edge in self.edges]
+        found = [f"{a} to {b}" for a, b in itertools.pairwise(edges)]
+        if self.lump >= 0:
+            found[self.lump] = edges[self.lump]
+            if self.lump + 1 < len(found):
+                found[self.lump + 1] = f"above {edges[self.lump]} to {edges[self.lump + 2]}"
+        return found
 
     @classmethod
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -10,11 +10,10 @@ import numpy as np
 
 from evenodds.cells import Coded, as_column, codes
 from evenodds.errors import DataError
-from evenodds.families.base import (
-    COLUMN,
+from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.distribution import (
     Conjugate,
-    Estimate,
-    Family,
+    LinearTerms,
     Seed,
     brief,
     generator,
@@ -180,6 +179,18 @@ class Categorical(Family):
         return read(tally, "labels").reshape(len(axis_of(tally, "labels")), len(tally.groups))
 
     @classmethod
+    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The share of each value with its interval, in alphabetical order."""
+        texts = estimate.labels.texts()
+        return shares_read(name, texts, sorted(range(len(texts)), key=texts.__getitem__), estimate, posterior, level)
+
+    def linear(self, tally: Tally) -> LinearTerms:
+        """log θ_i of the value that is there."""
+        texts = self.labels.texts()
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        return LinearTerms([f"={texts[i]}" for i in order], np.log(self.shares[order]), 0.0)
+
+    @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
         counts = read(tally, "labels")
         return cls(counts / some(counts.sum(axis=0)), axis_of(tally, "labels"))  # type: ignore[arg-type]
@@ -259,6 +270,18 @@ class Categorical(Family):
 
     def __repr__(self) -> str:
         return _named("Categorical", self.shares, self.labels)
+
+
+def shares_read(
+    name: str, values: Sequence[str], order: Iterable[int], estimate: Any, posterior: Any, level: float
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The share of each value in each group, with its interval."""
+    low, high = posterior.interval(level)
+    rows = list(order)
+    for group in range(estimate.shares.shape[1]):
+        for v in rows:
+            shares = {"p": estimate.shares[v, group], "low": low[v, group], "high": high[v, group]}
+            yield group, {name: values[v]} | shares
 
 
 def _unseen(table: Counted, left: Left, how: How) -> Floats:

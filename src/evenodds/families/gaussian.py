@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.families import kernels, numeric
-from evenodds.families.base import (
-    COLUMN,
+from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.distribution import (
     Conjugate,
     Distribution,
-    Estimate,
-    Family,
+    LinearTerms,
     Seed,
     by_group,
     generator,
@@ -186,6 +186,8 @@ class Gaussian(Family):
     mean: Any
     variance: Any
     name = "gaussian"
+    wider = "Column(Gaussian, variance='pooled')"
+    linear_if = "Column(Gaussian, variance='pooled') and estimate='mean' are"
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
@@ -211,6 +213,18 @@ class Gaussian(Family):
         ratio = np.where(overall > 0, within / np.where(overall > 0, overall, 1.0), 1.0)
         variance = within / np.maximum(total, 1.0)
         return NormalInverseGamma(tidy(centre), tidy(ratio), strength / 2, tidy(strength / 2 * variance))
+
+    @classmethod
+    def free(cls, tally: Tally, column: Column = COLUMN) -> int:
+        """A mean a group, and a variance where it is not shared or given."""
+        groups = len(tally.groups)
+        return groups + {"per_class": groups, "pooled": 1}.get(str(column.variance), 0)
+
+    @classmethod
+    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The mean, its interval and the standard deviation."""
+        for group, row in super().readings(name, estimate, posterior, level):
+            yield group, row | {"sd": float(np.sqrt(estimate.variance[group]))}
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:
@@ -302,6 +316,17 @@ class Gaussian(Family):
         if not np.all(variance > 0):
             raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
         kernels.add_gaussian(x, mean, 0.5 / variance, -0.5 * (LOG_2PI + np.log(variance)), total)
+
+    def linear(self, tally: Tally) -> LinearTerms | None:
+        """x · mean / variance - mean² / 2·variance, where the groups share the variance."""
+        if not np.all(self.variance == self.variance[0]):
+            return None
+        return LinearTerms([""], (self.mean / self.variance)[None], -(self.mean**2) / (2 * self.variance))
+
+    @property
+    def endless(self) -> NDArray[np.bool_]:
+        """Where the variance is 0."""
+        return ~(np.atleast_1d(self.variance) > 0)
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:

@@ -10,7 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenodds.families.base import Conjugate, Distribution, Family, Seed, generator
+from evenodds.families.base import Family
+from evenodds.families.distribution import Conjugate, Distribution, Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.show import Frame
 from evenodds.tally import Tally

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,21 +12,9 @@ from numpy.typing import NDArray
 from evenodds import double_double as dd
 from evenodds.errors import DataError
 from evenodds.families import numeric
-from evenodds.families.base import (
-    COLUMN,
-    Conjugate,
-    Distribution,
-    Estimate,
-    Family,
-    Seed,
-    brief,
-    by_group,
-    check_estimate,
-    generator,
-    groups_last,
-    tidy,
-)
+from evenodds.families.base import COLUMN, Estimate, Family, check_estimate
 from evenodds.families.bernoulli import Bernoulli, Beta
+from evenodds.families.distribution import Conjugate, Distribution, Seed, brief, by_group, generator, groups_last, tidy
 from evenodds.families.gaussian import Gaussian, NormalInverseGamma
 from evenodds.families.leaves import Floats, Rows, count, has, read_exactly
 from evenodds.families.left_out import How, Left
@@ -79,6 +67,7 @@ class LogGaussian(Family):
     zero: Any
     name = "log_gaussian"
     holds = "is never negative, nor infinite"
+    wider = "Column(LogGaussian, variance='pooled')"
 
     @classmethod
     def impossible(cls, x: Floats) -> NDArray[np.bool_]:
@@ -108,6 +97,18 @@ class LogGaussian(Family):
         """`strength` rows of all groups' share of zeros, and of the logs' within-group variance."""
         zeros, logs = parts(tally)
         return ZeroAndLog(Bernoulli.pooled_prior(zeros, strength), Gaussian.pooled_prior(logs, strength))
+
+    @classmethod
+    def free(cls, tally: Tally, column: Column = COLUMN) -> int:
+        """The share of zeros in each group, and the logs' Gaussian."""
+        return len(tally.groups) + Gaussian.free(tally, column)
+
+    @classmethod
+    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The share of zeros, and the median of the rest with its interval."""
+        low, high = posterior.interval(level)
+        for group, centre in enumerate(np.exp(estimate.log.mean).tolist()):
+            yield group, {"zero": estimate.zero[group], "median": centre, "low": low[group], "high": high[group]}
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:
@@ -169,6 +170,12 @@ class LogGaussian(Family):
         density = above + (np.moveaxis(density, -1, 0) if zero.ndim > x.ndim else density) - logs
         other = np.where(np.isnan(x), np.nan, -np.inf)
         return groups_last(np.where(x > 0, density, np.where(x == 0, at_zero, other)), x)
+
+    @property
+    def endless(self) -> NDArray[np.bool_]:
+        """Where the logs are all the same."""
+        found: NDArray[np.bool_] = self.log.endless
+        return found
 
     def log_likelihood(self, tally: Tally) -> Any:
         """The zeros' term, the logs' term and the stretching of the axis."""

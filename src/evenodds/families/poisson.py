@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from evenodds import double_double as dd
 from evenodds.families import numeric
-from evenodds.families.base import (
-    COLUMN,
+from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.distribution import (
     Conjugate,
     Distribution,
-    Estimate,
-    Family,
+    LinearTerms,
     Seed,
     by_group,
     generator,
@@ -26,7 +25,7 @@ from evenodds.families.base import (
     spread,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, read, read_exactly
+from evenodds.families.leaves import Floats, Rows, has, read, read_exactly
 from evenodds.families.left_out import How, Left, less
 from evenodds.labels import Fixed
 from evenodds.schema import Column
@@ -48,7 +47,9 @@ class Gamma(Conjugate):
         not_negative(shape=self.shape, rate=self.rate)
 
     def __add__(self, tally: Tally) -> Self:
-        return type(self)(self.shape + read(tally, "events")[0], self.rate + read(tally, "rows")[0])
+        if has(tally, "events"):  # counts: each row is a unit of time
+            return type(self)(self.shape + read(tally, "events")[0], self.rate + read(tally, "rows")[0])
+        return type(self)(self.shape + read(tally, "rows")[0], self.rate + read(tally, "moments")[0])
 
     def log_normaliser(self) -> Any:
         """log Γ(shape) - shape · log rate."""
@@ -169,6 +170,7 @@ class Poisson(Family):
     rate: Any
     name = "poisson"
     holds = "holds counts 0, 1, 2, …"
+    linear_if = "estimate='mean' is"
 
     @classmethod
     def impossible(cls, x: Floats) -> NDArray[np.bool_]:
@@ -237,6 +239,10 @@ class Poisson(Family):
         count = np.where(known, x, 0.0)
         log_p = xlogy(count, rate) - rate - gammaln(count + 1)
         return np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf))
+
+    def linear(self, tally: Tally) -> LinearTerms:
+        """x · log rate - rate."""
+        return LinearTerms([""], np.log(self.rate)[None], -self.rate)
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:

@@ -25,6 +25,7 @@ import numpy as np
 from evenodds.families.base import Family
 from evenodds.families.imagined import imagined
 from evenodds.families.leaves import Floats
+from evenodds.families.telling import telling
 from evenodds.families.words import PLAIN, WordCounts
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -53,7 +54,7 @@ def _of_words(tally: Tally, column: Column) -> float:
     # of normalised texts it is not known how many have a word, so none can be imagined
     if words.distinct and words.prior == "flat" and words.length == "as is":
         return _best(imagined(WordCounts.counts(tally), words), 1.0, FINER // 2)  # chance is in it
-    best = _best(WordCounts.telling(tally, column), 1.0)
+    best = _best(telling(tally, column), 1.0)
     # the complement of a class has the pseudo-counts of all others
     return best * max(len(tally.groups) - 1, 1) if words.events == "complement" else best
 

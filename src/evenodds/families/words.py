@@ -18,12 +18,13 @@ import numpy as np
 
 from evenodds.cells import as_column, codes
 from evenodds.cells import texts as text_cells
-from evenodds.families.base import COLUMN, Distribution, Estimate, Family, X, not_negative
+from evenodds.families.base import COLUMN, Estimate, Family, X
 from evenodds.families.bernoulli import Beta
 from evenodds.families.categorical import Dirichlet
+from evenodds.families.distribution import Distribution, LinearTerms, not_negative
 from evenodds.families.leaves import Floats, Rows, check_weights
 from evenodds.families.left_out import How, Left
-from evenodds.labels import Fixed, Grid
+from evenodds.labels import Fixed, Grid, Keys
 from evenodds.schema import Column
 from evenodds.tally import Tally
 from evenodds.text.count import count
@@ -36,7 +37,6 @@ from evenodds.text.words import Words
 from evenodds.texts import Texts
 
 LEAF = "words"
-ENOUGH = 1 << 15  # counts of words that smoothing is chosen by; eight times as many change it by a few per cent
 PLAIN = Words()
 
 
@@ -88,6 +88,7 @@ class WordCounts(Family):
     shrink: float = field(default=0.0, metadata={"batched": False})  # a text says length^-shrink times as much
     name = "words"
     cells = "texts"
+    linear_if = "its temper depends on the length of a text, which no weights of words do; temper=False is"
 
     @classmethod
     def tally(cls, x: Any, *, weights: Any = None, groups: Any = None, words: Words = PLAIN) -> Tally:
@@ -123,13 +124,34 @@ class WordCounts(Family):
         return any(len(one.keys) for one in cls.counts(tally).lists)
 
     @classmethod
+    def free(cls, tally: Tally, column: Column = COLUMN) -> int:
+        """A share of each word in each class; shares of one class add up to 1, unless each word is a coin."""
+        words, (keys, _) = column.words or PLAIN, cls._kept(tally, column)
+        return len(tally.groups) * (len(keys) if words.events == "bernoulli" else max(len(keys) - 1, 0))
+
+    def linear(self, tally: Tally) -> LinearTerms | None:
+        """A weight for each token, unless longer texts say less."""
+        if self.shrink:
+            return None
+        counts = self.counts(tally)
+        return LinearTerms(
+            [f"={counts.text(int(key))}" for key in self.weights.keys], self.weights.weights, self.constant
+        )
+
+    @classmethod
+    def _kept(cls, tally: Tally, column: Column) -> tuple[Keys, Floats]:
+        """The words that are often enough, and their counts."""
+        keys, numbers = cls.counts(tally).matrix(np.float64)
+        if column.words is not None and column.words.min_count > 1:
+            often = numbers.sum(axis=1) >= column.words.min_count
+            return keys[often], numbers[often]
+        return keys, numbers
+
+    @classmethod
     def shares(cls, tally: Tally, prior: Pseudo, column: Column) -> Shares:
         """What is known of the words."""
         words, counts = column.words or PLAIN, cls.counts(tally)
-        keys, numbers = counts.matrix(np.float64)
-        if words.min_count > 1:
-            often = numbers.sum(axis=1) >= words.min_count
-            keys, numbers = keys[often], numbers[often]
+        keys, numbers = cls._kept(tally, column)
         if (unit := unit_of(counts, words)) != 1.0:  # a pass over what may be millions of words
             numbers *= unit
         bernoulli = words.events == "bernoulli"
@@ -190,46 +212,6 @@ class WordCounts(Family):
             return None
         share = prior.strength / (known.totals.sum() + 1) if prior.pooled else prior.strength
         return np.asarray(np.log(share) - np.log(known.totals + known.weight))
-
-    @classmethod
-    def telling(cls, tally: Tally, column: Column) -> Callable[[float], float]:
-        """How well each token, left out in turn, tells its class from the others: a function of the pseudo-counts.
-
-        log p(c | w) with the token's own count taken out of c, summed over all tokens. What is asked of a word is to
-        tell classes apart, not to be predicted: choosing by the likelihood of the words alone gives a third of the
-        pseudo-counts that classify best. Of a large vocabulary a part is taken, by the words' keys.
-        """
-        words, counts = column.words or PLAIN, cls.counts(tally)
-        unit = unit_of(counts, words)
-        totals = unit * np.array([float(one.numbers.sum()) for one in counts.lists])
-        sizes = counts.documents.astype(float) if words.events == "bernoulli" else totals
-        cells = sum(len(one.keys) for one in counts.lists)
-        top = np.uint64((1 << 64) - 1) >> np.uint64(max(0, (cells // ENOUGH).bit_length()))
-        parts = [unit * one.numbers[: np.searchsorted(one.keys, top, "right")] for one in counts.lists]
-        found = np.concatenate([one.keys[: len(part)] for one, part in zip(counts.lists, parts)])
-        keys, word = np.unique(found, return_inverse=True)
-        group, n = np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
-        pooled = np.bincount(word, n, len(keys))
-        prior = sizes / max(sizes.sum(), 1.0)
-        mass = 2.0 if words.events == "bernoulli" else max(len(keys) * cells / max(len(found), 1), 1.0)
-        mass = mass if words.prior == "flat" else 1.0
-        often = pooled > 1  # of a word that was there once nothing is left; most words are such
-        used, word = often[word], (np.cumsum(often) - 1)[word]
-        word, group, n, pooled = word[used], group[used], n[used], pooled[often]
-        pseudo = np.ones(len(pooled)) if words.prior == "flat" else pooled / (sizes.sum() or 1.0)
-        own = np.minimum(n, 1.0)  # what is left out; a token that is weighed may count less than one
-        share, rest_of, others, imagined = prior[group], n - own, sizes[group] - own, pseudo[word]
-
-        def score(strength: float) -> float:
-            each = prior / (sizes + strength * mass)  # what one token more adds to p(w, c)
-            one = each[group]
-            both = np.bincount(word, n * one, len(pooled)) + strength * pseudo * each.sum()
-            mine = share * (rest_of + strength * imagined)
-            mine /= np.maximum(others + strength * mass, 1e-300)
-            rest = np.maximum(both[word] - (n + strength * imagined) * one, 0.0)
-            return float((n * np.log(mine / (mine + rest))).sum())
-
-        return score
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:

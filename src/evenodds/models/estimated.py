@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families import Distribution, Family, Gaussian, LogGaussian, WordCounts
+from evenodds.families import Distribution, Family, WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -41,12 +41,11 @@ def estimated(model: Model) -> dict[str, Distribution]:
 
 def _check_spread(model: Model, name: str, distribution: Distribution) -> None:
     """Refuse a density that is endless in one class because all its values there are the same."""
-    curve = distribution.log if isinstance(distribution, LogGaussian) else distribution
-    if isinstance(curve, Gaussian) and not np.all(curve.variance > 0):
-        where = model.classes[int(np.argmin(curve.variance))]
+    if distribution.endless.any():
+        where, family = model.classes[int(np.argmax(distribution.endless))], family_of(model.schema.features[name])
         raise DataError(
-            f"column {name!r}: all values of class {str(where)!r} are the same, so its Gaussian has no width; "
-            "use prior='pooled' (and no 'mle'), or Column(Gaussian, variance='pooled')"
+            f"column {name!r}: all values of class {str(where)!r} are the same, so its {family.__name__} has no width; "
+            f"use prior='pooled' (and no 'mle'){', or ' + family.wider if family.wider else ''}"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +13,11 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
-from evenodds.families import Bernoulli, Binned, Categorical, Gaussian, LogGaussian, Poisson, WordCounts
-from evenodds.families.base import Seed, generator
+from evenodds.families import Binned, WordCounts
+from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
+from evenodds.models.estimated import counts_of, family_of
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import did_you_mean
 from evenodds.show import Frame
@@ -48,44 +48,16 @@ class Tables(Mapping[str, Frame]):
 
 def _table_rows(model: Model, name: str) -> Iterator[dict[str, Any]]:
     column, tally = model.schema.features[name], model.column_tally(name)
-    family, target, classes = column.family, model.schema.target, model.classes.tolist()
+    family, target, classes = family_of(column), model.schema.target, model.classes.tolist()
     if not tally.columns or name not in model.distributions:
         return
     estimate: Any = model.distributions[name]
     if isinstance(estimate, WordCounts):
         yield from top_words(model, name)
         return
-    posterior = family.posterior(tally, model.column_prior(name), column)  # type: ignore[union-attr]
-    if isinstance(estimate, (Categorical, Binned)):
-        low, high = posterior.interval(LEVEL)
-        names = _value_names(estimate)
-        for c, label in enumerate(classes):
-            for v in (
-                sorted(range(len(names)), key=names.__getitem__)
-                if isinstance(estimate, Categorical)
-                else range(len(names))
-            ):
-                yield {target: label, name: names[v], "p": estimate.shares[v, c], "low": low[v, c], "high": high[v, c]}
-    elif isinstance(estimate, Bernoulli):
-        low, high = posterior.interval(LEVEL)
-        for c, label in enumerate(classes):
-            yield {target: label, name: 1, "p": estimate.p[c], "low": low[c], "high": high[c]}
-    elif family is LogGaussian:
-        low, high = posterior.interval(LEVEL)
-        for c, label in enumerate(classes):
-            median = float(np.exp(estimate.log.mean[c]))
-            row = {target: label, "zero": estimate.zero[c], "median": median, "low": low[c], "high": high[c]}
-            yield row
-    else:
-        low, high = posterior.interval(LEVEL)
-        for c, label in enumerate(classes):
-            row = {
-                target: label,
-                "mean": np.broadcast_to(estimate.mean, len(classes))[c],
-                "low": low[c],
-                "high": high[c],
-            }
-            yield row | ({"sd": float(np.sqrt(estimate.variance[c]))} if family is Gaussian else {})
+    posterior = family.posterior(tally, model.column_prior(name), column)
+    for c, row in family.readings(name, estimate, posterior, LEVEL):
+        yield {target: classes[c]} | row
 
 
 def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any]]:
@@ -120,19 +92,6 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
             }
 
 
-def _value_names(distribution: Categorical | Binned) -> list[str]:
-    if isinstance(distribution, Categorical):
-        return distribution.labels.texts()
-    edges = [f"{edge:.4g}" for edge in distribution.edges]
-    names = [f"{a} to {b}" for a, b in itertools.pairwise(edges)]
-    lump = distribution.lump
-    if lump >= 0:
-        names[lump] = edges[lump]
-        if lump + 1 < len(names):
-            names[lump + 1] = f"above {edges[lump]} to {edges[lump + 2]}"
-    return names
-
-
 @dataclass(frozen=True)
 class Linear:
     """A linear discriminant: one row of weights per class, or a single one for the second of two classes."""
@@ -148,50 +107,22 @@ def coefficients(model: Model) -> Linear:
     Bernoulli, one-hot categories, Poisson and pooled-variance Gaussians are, under a plug-in estimate.
     """
     constants = model.log_start.copy()
-    weights: list[Floats] = []
-    names: list[str] = []
-    with np.errstate(divide="ignore"):
-        for name, column in model.schema.features.items():
-            dist: Any = model.distributions.get(name)
-            if dist is None:
-                continue
-            a = model.exponent(name)
-            if isinstance(dist, Bernoulli):
-                weights.append(a * (np.log(dist.p) - np.log1p(-dist.p)))
-                constants = constants + a * np.log1p(-dist.p)
-                names.append(name)
-            elif isinstance(dist, Categorical):
-                for text, shares in sorted(zip(dist.labels.texts(), dist.shares.tolist())):
-                    weights.append(a * np.log(shares))
-                    names.append(f"{name}={text}")
-            elif isinstance(dist, Poisson):
-                weights.append(a * np.log(dist.rate))
-                constants = constants - a * dist.rate
-                names.append(name)
-            elif isinstance(dist, Gaussian) and np.all(dist.variance == dist.variance[0]):
-                weights.append(a * dist.mean / dist.variance)
-                constants = constants - a * dist.mean**2 / (2 * dist.variance)
-                names.append(name)
-            elif isinstance(dist, WordCounts) and not dist.shrink:
-                counts = WordCounts.counts(model.column_tally(name))
-                weights += list(a * dist.weights.weights)
-                names += [f"{name}={counts.text(int(key))}" for key in dist.weights.keys]
-                constants = constants + a * dist.constant
-            else:
-                raise AttributeError(_not_linear(name, column.family.__name__, type(dist).__name__))  # type: ignore[union-attr]
-    matrix = np.array(weights).reshape(len(names), len(model.classes)).T
+    weights, names = [np.empty((0, len(model.classes)))], []
+    for name, distribution in model.distributions.items():
+        with np.errstate(divide="ignore"):
+            terms = distribution.linear(model.column_tally(name))
+        if terms is None:
+            family, kind = family_of(model.schema.features[name]), type(distribution).__name__
+            what = f"column {name!r} is {family.__name__} (estimated as {kind})"
+            raise AttributeError(f"the model is not linear: {what}; {family.linear_if} linear")
+        a = model.exponent(name)
+        weights.append(a * terms.weights)
+        constants = constants + a * terms.constant
+        names += [name + feature for feature in terms.names]
+    matrix = np.concatenate(weights).T
     if len(model.classes) == 2:
         matrix, constants = matrix[1:] - matrix[:1], constants[1:] - constants[:1]
     return Linear(matrix, constants, names)
-
-
-def _not_linear(name: str, family: str, estimate: str) -> str:
-    cure = {
-        "Gaussian": "Column(Gaussian, variance='pooled') and estimate='mean' are linear",
-        "Poisson": "estimate='mean' is linear",
-        "WordCounts": "its temper depends on the length of a text, which no weights of words do",
-    }.get(family, "Bernoulli, Categorical, Poisson and pooled-variance Gaussian columns are linear")
-    return f"the model is not linear: column {name!r} is {family} (estimated as {estimate}); {cure}"
 
 
 def n_parameters(model: Model) -> dict[str, int | None]:
@@ -203,24 +134,13 @@ def n_parameters(model: Model) -> dict[str, int | None]:
     naive, joint = max(k - 1, 0), k
     finite = True
     for name, column in model.schema.features.items():
-        tally = model.column_tally(name)
-        if tally.lists:
-            finite = False
-            found: Any = model.distributions.get(name)
-            words = 0 if found is None else len(found.weights.keys)
-            naive += k * (words if column.words and column.words.events == "bernoulli" else max(words - 1, 0))
+        family, tally = family_of(column), model.column_tally(name)
+        if not counts_of(tally).any():
             continue
-        table = column.family.table(tally, column) if tally.columns else None  # type: ignore[union-attr]
-        if table is not None:
-            naive += k * (len(table) - 1)
-            joint *= len(table)
-            continue
-        finite = False
-        if column.family is Poisson:
-            naive += k
-        else:
-            spreads = {"per_class": k, "pooled": 1}.get(str(column.variance), 0)
-            naive += k + spreads + (k if column.family is LogGaussian else 0)
+        naive += family.free(tally, column)
+        table = family.table(tally, column)
+        finite = finite and table is not None
+        joint *= 1 if table is None else len(table)
     return {"naive": naive, "joint": joint - 1 if finite else None}
 
 

@@ -20,7 +20,7 @@ from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Categorical, WordCounts
-from evenodds.families.base import look_up
+from evenodds.families.distribution import look_up
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
 from evenodds.models.settings import normalise

@@ -1,0 +1,223 @@
+"""Waiting times: until the next call, of a part until it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.families import numeric
+from evenodds.families.base import COLUMN, LARGEST, Estimate, Family
+from evenodds.families.distribution import (
+    Distribution,
+    LinearTerms,
+    Seed,
+    by_group,
+    generator,
+    groups_last,
+    some,
+    tidy,
+)
+from evenodds.families.leaves import Floats, Rows, read_exactly
+from evenodds.families.left_out import How, Left
+from evenodds.families.poisson import Gamma
+from evenodds.schema import Column
+from evenodds.tally import Leaf, Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lomax(Distribution):
+    """A waiting time whose rate is only known as Gamma(shape, rate): the predictive of the Exponential.
+
+    p(x) = shape · rate^shape / (rate + x)^(shape + 1)
+    """
+
+    shape: Any
+    rate: Any
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density; -inf below 0."""
+        x, shape, rate = by_group(x, self.shape, self.rate)
+        return groups_last(self._log(x, shape, rate), x)
+
+    def each(self, x: Floats) -> Floats:
+        """log density of the i-th value under the i-th parameters, (values, groups)."""
+        return self._log(x[:, None], np.asarray(self.shape), np.asarray(self.rate))
+
+    @staticmethod
+    def _log(x: Floats, shape: Floats, rate: Floats) -> Floats:
+        wait = np.where(x < 0, 0.0, x)
+        log_p = np.log(shape) - np.log(rate) - (shape + 1) * np.log1p(wait / rate)
+        return np.where(x < 0, -np.inf, log_p)
+
+    @property
+    def mean(self) -> Any:
+        """rate / (shape - 1); endless with a shape of 1 or less."""
+        above = np.asarray(self.shape, float) > 1
+        return tidy(np.where(above, self.rate / np.where(above, np.asarray(self.shape) - 1, 1.0), np.inf))
+
+    @property
+    def variance(self) -> Any:
+        """mean² · shape / (shape - 2); endless with a shape of 2 or less."""
+        above = np.asarray(self.shape, float) > 2
+        ratio = np.asarray(self.shape) / np.where(above, np.asarray(self.shape) - 2, 1.0)
+        return tidy(np.where(above, np.where(above, self.mean, 0.0) ** 2 * ratio, np.inf))
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw waiting times: a rate first, then a time at that rate."""
+        rng = generator(random_state)
+        return rng.exponential(1 / rng.gamma(self.shape, 1 / np.asarray(self.rate), (size, *np.shape(self.shape))))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exponential(Family):
+    """The time until something happens that comes at a constant rate, however long one has waited.
+
+    p(x) = rate · e^(-rate·x)
+
+    Three buses came after 4, 7 and 1 minutes:
+
+    >>> Exponential.fit([4.0, 7.0, 1.0], estimate="mle")
+    Exponential(rate=0.25)
+    >>> Gamma(2, 10) + Exponential.tally([4.0, 7.0, 1.0])
+    Gamma(shape=5, rate=22)
+
+    What is summed: the numeric tally's number of values and Σ x; nothing of its own. The prior is a Gamma, which is
+    the Poisson's too: so many events in so long a time; flat as Gamma(1, 0). The predictive is a Lomax.
+    """
+
+    rate: Any
+    name = "exponential"
+    holds = "is never negative, nor infinite"
+    linear_if = "estimate='mean' is"
+
+    @classmethod
+    def impossible(cls, x: Floats) -> NDArray[np.bool_]:
+        """Anything below 0."""
+        return (x < 0) | (x > LARGEST)
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """Leaves "rows" and "moments" of the numeric tally."""
+        for x, name in zip(cells, columns):
+            cls.check(x, name, rows.start)
+        return numeric.leaves(cells, rows, columns, histogram=False)
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> Gamma:
+        """Gamma(1, 0): every rate alike."""
+        return Gamma(1.0, 0.0)
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Gamma:
+        """As if `strength` values had been seen before, with all groups' mean."""
+        n, mean, _ = numeric.moments(tally.pooled())
+        return Gamma(strength, strength * float(mean if n > 0 else 1.0))
+
+    @classmethod
+    def informative(cls, tally: Tally) -> bool:
+        """Not where every value is 0: then every group's density is endless there."""
+        return float(numeric.moments(tally.pooled())[1]) > 0
+
+    @classmethod
+    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rate with its interval."""
+        low, high = posterior.interval(level)
+        for group, rate in enumerate(posterior.mean):
+            yield group, {"rate": rate, "low": low[group], "high": high[group]}
+
+    @classmethod
+    def _mle(cls, tally: Tally, column: Column) -> Self:
+        n, mean, _ = numeric.moments(tally)
+        with np.errstate(divide="ignore"):
+            return cls(tidy(1 / np.where(some(n) > 0, mean, 1.0)))
+
+    @classmethod
+    def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
+        if isinstance(posterior, Gamma) and np.any(np.asarray(posterior.rate) <= 0):
+            raise ValueError("a flat prior and no time waited say nothing of a rate; use prior=Gamma(shape, rate)")
+        if estimate == "predictive":
+            if not isinstance(posterior, Gamma):
+                raise ValueError("the predictive has a closed form under a Gamma prior only; use estimate='mean'")
+            return Lomax(posterior.shape, posterior.rate)
+        return cls(posterior.mode if estimate == "map" else posterior.mean)
+
+    def log_prob(self, x: Any) -> Floats:
+        """log density; -inf below 0."""
+        x, rate = by_group(x, self.rate)
+        return groups_last(self._log(x, rate), x)
+
+    def each(self, x: Floats) -> Floats:
+        """log density of the i-th value at the i-th rates, (values, groups)."""
+        return self._log(x[:, None], np.asarray(self.rate))
+
+    @staticmethod
+    def _log(x: Floats, rate: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.where(x < 0, -np.inf, np.log(rate) - rate * np.where(x < 0, 0.0, x))
+
+    @property
+    def endless(self) -> NDArray[np.bool_]:
+        """Where every value was 0."""
+        return np.isinf(np.atleast_1d(self.rate))
+
+    def linear(self, tally: Tally) -> LinearTerms:
+        """log rate - x · rate."""
+        return LinearTerms([""], -self.rate[None], np.log(self.rate))
+
+    @classmethod
+    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
+        """log density of each value with its own row taken out; 0 where all others are 0."""
+        counts, sums, pooled = read_exactly(tally, "rows")[:, 0], read_exactly(tally, "moments"), tally.pooled()
+        all_n, all_sums = read_exactly(pooled, "rows"), read_exactly(pooled, "moments")[..., None]
+        known = numeric.centred(counts, sums)
+        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+
+        def evidence(x: Any, left: Left) -> Floats:
+            own = numeric.left_out(counts[:, left.groups], sums[..., left.groups], x, left.amounts)
+            n, mean = (left.put(part, mine) for part, mine in zip(known[:2], own[:2]))
+            all_rows, all_mean, _ = (part[:, None] for part in numeric.left_out(all_n, all_sums, x, left.amounts))
+            says = all_mean > 0
+            if how.estimate == "mle":  # a group without values is like all together
+                mean = np.where(n == 0, all_mean, mean)
+                with np.errstate(divide="ignore"):
+                    found: Any = cls(1 / np.where(says & ~left.lost, mean, 1.0))
+                return np.where(says, found.each(x), 0.0)
+            prior = Gamma(how.strength, how.strength * np.where(all_rows > 0, all_mean, 1.0)) if how.pooled else start
+            shape, rate = prior.shape + n, prior.rate + n * mean
+            sure = says & ~left.lost
+            found = cls._of(Gamma(np.where(sure, shape, 1.0), np.where(sure, rate, 1.0)), how.estimate)
+            return np.where(says, found.each(x), 0.0)
+
+        return evidence
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """n · log rate - rate · Σx."""
+        n, mean, _ = numeric.moments(tally)
+        return n * np.log(self.rate) - self.rate * n * mean
+
+    @property
+    def mean(self) -> Any:
+        """1 / rate."""
+        return 1 / self.rate
+
+    @property
+    def variance(self) -> Any:
+        """1 / rate²."""
+        return 1 / self.rate**2
+
+    def sample(self, size: int, random_state: Seed = None) -> Floats:
+        """Draw waiting times."""
+        return generator(random_state).exponential(1 / np.asarray(self.rate), (size, *np.shape(self.rate)))
+
+    @classmethod
+    def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
+        """The exact interval of the rate: 2 · rate · Σx is a chi-squared of 2n degrees."""
+        from scipy.special import gammaincinv
+
+        n, mean, _ = numeric.moments(data if isinstance(data, Tally) else cls.tally(data))
+        tail = (1 - level) / 2
+        return tidy(*(gammaincinv(n, q) / (n * mean) for q in (tail, 1 - tail)))
