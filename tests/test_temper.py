@@ -208,15 +208,14 @@ def test_saved_and_loaded(tmp_path):
 ])  # fmt: skip
 def test_a_spoilt_temper_is_refused(spoilt):
     from evenodds import file
-    from evenodds.models.store import model_of, parts_of
 
     table, y = mixed()
-    arrays, header = parts_of(eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_)
-    header = json.loads(json.dumps({"format": 1, **header}))
-    assert isinstance(model_of(arrays, header, "m.eo"), Model)
+    arrays, header = file.unpack(eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_.to_bytes())
+    header = {name: value for name, value in header.items() if name != "format"}
+    assert isinstance(Model.from_bytes(file.pack(arrays, header)), Model)
     header["temper"] |= spoilt
-    with pytest.raises(file.FileError, match=r"m\.eo"):
-        model_of(arrays, header, "m.eo")
+    with pytest.raises(file.FileError, match="is not an evenodds model"):
+        Model.from_bytes(file.pack(arrays, header))
 
 
 @pytest.mark.parametrize("words", [eo.Words(), eo.Words(ngrams=2, events="present"), eo.Words(events="bernoulli"),

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenodds.exact import Numbers
 from evenodds.labels import Fixed, Grid, Labels, check_texts, union
 from evenodds.text.counts import Counts
 
 Name = tuple[str, str]
-Numbers = NDArray[Any]  # int64, or float64 with a leading axis of 2: double-doubles
 AXES: dict[str, type[Grid]] = {axis.kind: axis for axis in (Fixed, Grid, Labels)}
 
 

@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
-from evenodds import file
+from evenodds import exact, file
+from evenodds.exact import Numbers
 from evenodds.labels import Fixed, Grid, Ints
-from evenodds.layout import Layout, Leaf, Name, Numbers, array, layout_of
+from evenodds.layout import Layout, Leaf, Name, array, layout_of
 from evenodds.text.counts import Counts
 from evenodds.text.tables import fold_pairs
 
@@ -58,7 +59,7 @@ class Tally:
         sums = np.zeros((2, layout.n_sums))
         for name, (_, is_sum, start, stop) in layout.specs.items():
             numbers, vector = leaves[name].numbers, sums if is_sum else counts
-            vector[..., start:stop] = _like(numbers, vector).reshape(*vector.shape[:-1], stop - start)
+            vector[..., start:stop] = exact.like(numbers, vector).reshape(*vector.shape[:-1], stop - start)
         return cls(layout, counts, sums, lists)
 
     @classmethod
@@ -157,7 +158,7 @@ class Tally:
                 lists[name] = lists[name] + counts if name in lists else counts
             else:
                 lists[name] = lists[name] - counts if name in lists else counts.scaled(np.full(len(a.groups), -1))
-        return Tally(a.layout, _add(a.counts, b.counts, sign), _add(a.sums, b.sums, sign), lists)
+        return Tally(a.layout, exact.add(a.counts, b.counts, sign), exact.add(a.sums, b.sums, sign), lists)
 
     def __mul__(self, factor: float | NDArray[np.float64]) -> Tally:
         """Every number times the factor; or each group's numbers times its own."""
@@ -167,7 +168,7 @@ class Tally:
         return Tally.of(
             self.groups,
             {
-                name: Leaf(leaf.axis, _scale(leaf.numbers, factors), leaf.is_sum)
+                name: Leaf(leaf.axis, exact.scale(leaf.numbers, factors), leaf.is_sum)
                 for name in self.layout.specs
                 for leaf in (self.leaf(name),)
             },
@@ -187,7 +188,7 @@ class Tally:
         except ValueError:  # of different kinds
             return False
         a, b = self._aligned(layout), other._aligned(layout)
-        return _equal(a.counts, b.counts) and _equal(a.sums, b.sums) and _equal_lists(a.lists, b.lists)
+        return exact.equal(a.counts, b.counts) and exact.equal(a.sums, b.sums) and _equal_lists(a.lists, b.lists)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -289,47 +290,13 @@ def _total(many: Sequence[Tally]) -> Tally:
         for t in aligned:
             counts += t.counts
     else:
-        counts = functools.reduce(_add, (t.counts for t in aligned))
+        counts = functools.reduce(exact.add, (t.counts for t in aligned))
     lists: dict[Name, list[Counts]] = {}
     for t in aligned:
         for name, one in t.lists.items():
             lists.setdefault(name, []).append(one)
     together = {name: fold_pairs(every, operator.add) for name, every in lists.items()}
-    return Tally(layout, counts, functools.reduce(_add, (t.sums for t in aligned)), together)
-
-
-def _like(numbers: Numbers, vector: Numbers) -> Numbers:
-    """Counts in the form of the vector they go to: integers become double-doubles among weighted counts."""
-    return dd.of(numbers) if vector.ndim == 2 and numbers.dtype.kind == "i" else numbers
-
-
-def _add(a: Numbers, b: Numbers, sign: int = 1) -> Numbers:
-    if a.dtype.kind == "i" and b.dtype.kind == "i":
-        return a + b if sign > 0 else a - b
-    a, b = (dd.of(x) if x.dtype.kind == "i" else x for x in (a, b))
-    return dd.add(a, b if sign > 0 else -b)
-
-
-def _scale(numbers: Numbers, factors: NDArray[Any]) -> Numbers:
-    if numbers.dtype.kind == "i":
-        if factors.dtype.kind == "i" and _largest(numbers) * _largest(factors) < 2**62:
-            return numbers * factors
-        numbers = dd.of(numbers)
-    doubles = np.broadcast_to(factors.astype(np.float64), numbers.shape[1:])
-    return dd.multiply(numbers, np.stack([doubles, np.zeros_like(doubles)]))
-
-
-def _largest(numbers: Numbers) -> int:
-    return int(np.abs(numbers).max(initial=0))
-
-
-def _equal(a: Numbers, b: Numbers) -> bool:
-    """Counts to the last digit; sums as doubles, since the digits beyond depend on the order of adding."""
-    if a.dtype.kind == "i" and b.dtype.kind == "i":
-        return np.array_equal(a, b)
-    a, b = (dd.of(x) if x.dtype.kind == "i" else x for x in (a, b))
-    apart = np.abs(dd.value(dd.subtract(a, b)))
-    return bool(np.all(apart <= 2.0**-53 * np.maximum(np.abs(dd.value(a)), np.abs(dd.value(b)))))
+    return Tally(layout, counts, functools.reduce(exact.add, (t.sums for t in aligned)), together)
 
 
 def _equal_lists(a: Mapping[Name, Counts], b: Mapping[Name, Counts]) -> bool:

@@ -15,20 +15,18 @@ wet                   2    1
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.audit.judge import BINS, RANKED, TEMPERED, at, labels_of, scores, tally
-from evenodds.audit.reliability import Brier, Reliability, distance, slope_of
-from evenodds.data.sum import CLASSES
-from evenodds.errors import DataError
+from evenodds.audit.judge import BINS, RANKED, tally
+from evenodds.audit.judged import Judged, plain
+from evenodds.audit.reliability import Brier, Reliability, distance
 from evenodds.families import Bernoulli
 from evenodds.families.leaves import Floats
-from evenodds.labels import Labels
 from evenodds.show import Figure, Frame, cell
 from evenodds.tally import Tally
 
@@ -78,7 +76,7 @@ class Metrics:
     @classmethod
     def of(cls, tally: Tally, classes: Sequence[Any] | NDArray[Any]) -> Metrics:
         """The metrics of a tally; `classes` are those of the models, in the order in which tables show them."""
-        read = _Read(tally, classes)
+        read = Judged(tally, classes)
         k, n, confusion = read.k, read.n, read.confusion
         total, right = float(n.sum()), float(np.trace(confusion))
         impossible, unknown = tally["", "impossible"].sum(axis=1).tolist()
@@ -91,7 +89,7 @@ class Metrics:
         outcomes = Bernoulli.tally([0, 1], weights=[max(total - right, 0.0), right])
         return cls(
             classes=tuple(read.names[:k]),
-            rows=_number(total),
+            rows=plain(total),
             accuracy=right / total,
             accuracy_interval=Bernoulli.posterior(outcomes).interval(LEVEL),
             log_loss=np.inf if impossible or unknown else log_loss,
@@ -100,13 +98,13 @@ class Metrics:
             ece=float(np.abs(bins["confidence"] - bins["right"]).sum()) / total,
             ece_by_chance=_by_chance(bins) / total,
             auc=aucs[1] if k == 2 else float(np.mean(ranked)) if ranked else None,
-            unknown=_number(unknown),
-            impossible=_number(impossible),
+            unknown=plain(unknown),
+            impossible=plain(impossible),
             baseline=Baseline(float(shares.max()), float(-(shares * np.log(shares)).sum())),
             per_class=Frame([read.line(c, auc) for c, auc in enumerate(aucs)]),
             confusion=Frame(
                 [
-                    {TRUE: name} | dict(zip(read.names, map(_number, line)))
+                    {TRUE: name} | dict(zip(read.names, map(plain, line)))
                     for name, line in zip(read.names, confusion.tolist())
                 ]
             ),
@@ -224,71 +222,6 @@ class Metrics:
         return f"{Frame(lines, 'The most frequent mistakes:')}" if lines else ""
 
 
-class _Read:
-    """The numbers of a tally in the order of the classes; behind them, those that were true but are not among them."""
-
-    def __init__(self, tally: Tally, classes: Sequence[Any] | NDArray[Any]) -> None:
-        if ("", "predicted") not in tally.layout.specs or not tally[CLASSES].sum() > 0:
-            raise DataError("there are no predictions to judge: tally some rows, with weights above 0")
-        groups, predicted = tally.groups, tally.leaf(("", "predicted")).axis
-        assert isinstance(groups, Labels)
-        assert isinstance(predicted, Labels)
-        known, place = labels_of(classes)
-        self.tally, self.k = tally, len(known)
-        self.names = [known.text(i) for i in place]
-        if other := set(predicted.texts()) - set(self.names):
-            raise DataError(f"class {min(other)!r} was predicted, but is not among the classes {self.names}: add it")
-        self.names += sorted(set(groups.texts()) - set(self.names))
-        labels, place = Labels.coded(self.names)
-        self.groups = groups.find(labels.keys[place])
-        self.n: Floats = at(tally[CLASSES][0].astype(float), self.groups)
-        by_group = at(tally["", "predicted"].T.astype(float), self.groups)
-        self.confusion: Floats = at(by_group.T, predicted.find(labels.keys[place])[: self.k]).T  # (true, predicted)
-
-    @property
-    def bins(self) -> dict[str, Floats]:
-        """Rows, rows predicted right and Σ confidence, by bins of confidence."""
-        return {leaf: self.tally["", leaf].sum(axis=1).astype(float) for leaf in ("sure", "right", "confidence")}
-
-    def auc(self, name: str) -> float | None:
-        """The chance that a row of the class scores higher than one of another class; a tie is half a chance."""
-        c = self.names.index(name)
-        found = scores(self.tally, name) if self.k <= RANKED and 0 < self.n[c] < self.n.sum() else None
-        if found is None:
-            return None
-        below = np.cumsum(found.rest) - found.rest
-        return float(found.own @ (below + found.rest / 2) / (found.own.sum() * found.rest.sum()))
-
-    @property
-    def reliability(self) -> Iterator[Reliability]:
-        """That of the second of two classes, or of each of more."""
-        for name in self.names[1:2] if self.k == 2 else self.names[: self.k] if self.k <= RANKED else ():
-            if (found := scores(self.tally, name)) is not None:
-                yield Reliability(name, found)
-
-    @property
-    def tempered(self) -> float | None:
-        """The exponent that would make the probabilities of more than two classes honest."""
-        if self.k < 3 or TEMPERED not in self.tally.layout.specs:
-            return None
-        *sums, own = self.tally[TEMPERED].sum(axis=1).tolist()
-        mean, spread = np.reshape(sums, (2, -1))
-        return slope_of(mean, spread, own)
-
-    def line(self, c: int, auc: float | None) -> dict[str, Any]:
-        """One class in the table of classes; what cannot be said of it is None."""
-        rows, right = self.n[c], self.confusion[c, c] if c < self.k else 0.0
-        predicted = self.confusion[:, c].sum() if c < self.k else 0.0
-        return {
-            "class": self.names[c],
-            "rows": _number(float(rows)),
-            "precision": float(right / predicted) if predicted else None,
-            "recall": float(right / rows) if rows else None,
-            "f1": float(2 * right / (rows + predicted)) if rows + predicted else None,
-            "auc": auc,
-        }
-
-
 def _calibration(bins: dict[str, Floats]) -> Frame:
     """The bins of confidence that hold rows: how sure the predictions were, and how often right."""
     used = [b for b in range(BINS) if bins["sure"][b]]
@@ -297,7 +230,7 @@ def _calibration(bins: dict[str, Floats]) -> Frame:
             {
                 "from": b / BINS,
                 "to": (b + 1) / BINS,
-                "rows": _number(float(bins["sure"][b])),
+                "rows": plain(float(bins["sure"][b])),
                 "confidence": float(bins["confidence"][b] / bins["sure"][b]),
                 "accuracy": float(bins["right"][b] / bins["sure"][b]),
             }
@@ -341,10 +274,6 @@ def beside(judged: Mapping[str, Metrics]) -> Frame:
     columns = {name: lines(of) for name, of in judged.items()}
     names = list(dict.fromkeys(line for column in columns.values() for line in column))
     return Frame([{"": line} | {name: column[line] for name, column in columns.items()} for line in names])
-
-
-def _number(x: float) -> float:
-    return int(x) if float(x).is_integer() else float(x)
 
 
 def _clip(name: str) -> str:

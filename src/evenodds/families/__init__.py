@@ -6,9 +6,10 @@ from evenodds.families.binned import Binned
 from evenodds.families.categorical import Categorical, Dirichlet
 from evenodds.families.distribution import Conjugate, Distribution
 from evenodds.families.exponential import Exponential, Lomax
-from evenodds.families.gaussian import Gaussian, NormalInverseGamma, StudentT
+from evenodds.families.gaussian import Gaussian
 from evenodds.families.inference import Quadrature, weigh
 from evenodds.families.log_gaussian import LogGaussian, ZeroAndLog
+from evenodds.families.normal_gamma import NormalInverseGamma, StudentT
 from evenodds.families.poisson import Gamma, NegativeBinomial, Poisson
 from evenodds.families.words import WordCounts
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,155 +13,20 @@ from numpy.typing import NDArray
 from evenodds.families import kernels, numeric
 from evenodds.families.base import COLUMN, Estimate, Family
 from evenodds.families.distribution import (
-    Conjugate,
     Distribution,
     LinearTerms,
     Seed,
     by_group,
     generator,
     groups_last,
-    not_negative,
     some,
     tidy,
 )
 from evenodds.families.leaves import Floats, Rows, read_exactly
 from evenodds.families.left_out import How, Left
+from evenodds.families.normal_gamma import LOG_2PI, NormalInverseGamma, StudentT, t_quantile
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
-
-LOG_2PI = math.log(2 * math.pi)
-_log_gamma = np.vectorize(math.lgamma, otypes=[float])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NormalInverseGamma(Conjugate):
-    """What is known of a mean μ and a variance σ²: μ ~ N(mean, σ²/strength), 1/σ² ~ Gamma(shape, scale).
-
-    `strength` is how many values the prior mean is worth, 2·shape how many the prior variance scale/shape is worth.
-    The flat prior (in μ and log σ²) is NormalInverseGamma(0, 0, -1/2, 0).
-
-    >>> NormalInverseGamma(0, 1, 1, 1) + Gaussian.tally([1.0, 3.0])
-    NormalInverseGamma(mean=1.33333, strength=3, shape=2, scale=3.33333)
-    """
-
-    mean: Any
-    strength: Any
-    shape: Any
-    scale: Any
-
-    def __post_init__(self) -> None:
-        not_negative(strength=self.strength, scale=self.scale)
-
-    def __add__(self, tally: Tally) -> Self:
-        return self.given(*numeric.moments(tally))
-
-    def given(self, n: Any, average: Any, squares: Any) -> Self:
-        """What is known after n values of this mean, whose squared distances from it add up to `squares`."""
-        strength = self.strength + n
-        weight = np.where(strength > 0, strength, 1.0)
-        between = self.strength * n * (average - self.mean) ** 2 / weight
-        mean = (self.strength * self.mean + n * average) / weight
-        scale = self.scale + (squares + between) / 2
-        return type(self)(*(tidy(v) for v in (mean, strength, self.shape + n / 2, scale)))
-
-    @property
-    def proper(self) -> bool:
-        """Whether it integrates to 1."""
-        return all(bool(np.all(np.asarray(v) > 0)) for v in (self.strength, self.shape, self.scale))
-
-    def log_normaliser(self) -> Any:
-        """log Γ(a) - a log b + ½ log(2π/κ), and n/2 · log 2π for the n values that 2a counts."""
-        a, b, k = self.shape, self.scale, self.strength
-        return _log_gamma(a) - a * np.log(b) - 0.5 * np.log(k) - a * LOG_2PI
-
-    @property
-    def mode(self) -> Any:
-        """The most probable (mean, variance), in the coordinates mean and log variance: scale / (shape + 1/2)."""
-        return self.mean, self.scale / (self.shape + 0.5)
-
-    @property
-    def variance(self) -> Any:
-        """The inverse of the posterior mean precision: scale / shape."""
-        return self.scale / self.shape
-
-    def log_prob(self, x: Any) -> Floats:
-        """log density at x = (μ, σ²)."""
-        mu, v = (np.asarray(part, float) for part in x)
-        gaussian = -0.5 * (np.log(v / self.strength) + LOG_2PI + self.strength * (mu - self.mean) ** 2 / v)
-        rate = self.shape * np.log(self.scale) - _log_gamma(self.shape)
-        return np.asarray(gaussian + rate - (self.shape + 1) * np.log(v) - self.scale / v)
-
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval of the mean: a Student t's."""
-        half = np.sqrt(self.scale / (self.shape * self.strength)) * _t_quantile(2 * self.shape, (1 + level) / 2)
-        return tidy(self.mean - half, self.mean + half)
-
-    def interval_variance(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval of the variance."""
-        from scipy.special import gammaincinv
-
-        tail = (1 - level) / 2
-        low, high = (self.scale / gammaincinv(self.shape, q) for q in (1 - tail, tail))
-        return tidy(low, high)
-
-    def sample(self, size: int, random_state: Seed = None) -> tuple[Floats, Floats]:
-        """Draw means and variances."""
-        rng = generator(random_state)
-        shape = (size, *np.shape(self.mean))
-        v = self.scale / rng.gamma(self.shape, size=shape)
-        return rng.normal(self.mean, np.sqrt(v / self.strength), shape), v
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StudentT(Distribution):
-    """A Gaussian whose mean and variance are only known as a NormalInverseGamma: its predictive.
-
-    p(x) ∝ (1 + (x-mean)²/(df·scale²))^(-(df+1)/2)
-    """
-
-    df: Any
-    mean: Any
-    scale: Any
-
-    def log_prob(self, x: Any) -> Floats:
-        """log density."""
-        x, df, mean, scale = by_group(x, self.df, self.mean, self.scale)
-        return groups_last(self._log(x, df, mean, scale, self._constant.reshape(df.shape)), x)
-
-    def each(self, x: Floats) -> Floats:
-        """log density of the i-th value under the i-th parameters, (values, groups)."""
-        from scipy.special import gammaln
-
-        df, scale = np.asarray(self.df), np.asarray(self.scale)
-        constant = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(df * math.pi) - np.log(scale)
-        return self._log(x[:, None], df, np.asarray(self.mean), scale, constant)
-
-    @staticmethod
-    def _log(x: Floats, df: Floats, mean: Floats, scale: Floats, constant: Floats) -> Floats:
-        z = np.asarray(x - mean)
-        z *= 1 / (scale * np.sqrt(df))
-        z *= z
-        np.log1p(z, out=z)
-        z *= -(df + 1) / 2
-        z += constant
-        return z
-
-    @functools.cached_property
-    def _constant(self) -> Floats:
-        df = np.asarray(self.df, float)
-        gammas = _log_gamma((df + 1) / 2) - _log_gamma(df / 2)
-        return np.asarray(gammas - 0.5 * np.log(df * math.pi) - np.log(self.scale))
-
-    @property
-    def variance(self) -> Any:
-        """scale² · df/(df-2); infinite with df of 2 or less."""
-        df = np.asarray(self.df, float)
-        return tidy(np.where(df > 2, np.asarray(self.scale) ** 2 * df / np.where(df > 2, df - 2, 1.0), np.inf))
-
-    def sample(self, size: int, random_state: Seed = None) -> Floats:
-        """Draw values."""
-        draws = generator(random_state).standard_t(self.df, (size, *np.shape(self.mean)))
-        return np.asarray(self.mean + self.scale * draws)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -386,7 +249,7 @@ class Gaussian(Family):
     def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
         """Student's exact interval of the mean."""
         n, mean, squares = numeric.moments(data if isinstance(data, Tally) else cls.tally(data))
-        half = np.sqrt(squares / (n - 1) / n) * _t_quantile(n - 1, (1 + level) / 2)
+        half = np.sqrt(squares / (n - 1) / n) * t_quantile(n - 1, (1 + level) / 2)
         return tidy(mean - half, mean + half)
 
 
@@ -401,9 +264,3 @@ def _variance(column: Column, squares: Floats, n: Floats) -> Floats:
 def _over_groups(numbers: Any) -> Any:
     """The sum over the groups, which are the last axis; a number alone is one group's."""
     return np.sum(numbers, axis=-1, keepdims=True) if np.ndim(numbers) else numbers
-
-
-def _t_quantile(df: Any, q: float) -> Any:
-    from scipy.special import stdtrit
-
-    return stdtrit(df, q)

@@ -15,9 +15,10 @@ from evenodds.families import numeric
 from evenodds.families.base import COLUMN, Estimate, Family, check_estimate
 from evenodds.families.bernoulli import Bernoulli, Beta
 from evenodds.families.distribution import Conjugate, Distribution, Seed, brief, by_group, generator, groups_last, tidy
-from evenodds.families.gaussian import Gaussian, NormalInverseGamma
+from evenodds.families.gaussian import Gaussian
 from evenodds.families.leaves import Floats, Rows, count, has, read_exactly
 from evenodds.families.left_out import How, Left
+from evenodds.families.normal_gamma import NormalInverseGamma
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally

@@ -26,10 +26,10 @@ from evenodds.labels import Grid, Labels, canonical
 from evenodds.models.class_prior import log_prior
 from evenodds.models.estimated import counts_of, estimated, family_of
 from evenodds.models.never_learnt import never_learnt
+from evenodds.models.saved import Saved
 from evenodds.models.scorer import Scorer
 from evenodds.models.settings import Settings
 from evenodds.models.temper import Temper
-from evenodds.replacing import Path
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
 
@@ -38,9 +38,10 @@ MESSAGES = 1 << 8  # texts scored at once, at least
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Saved):
     """A naive Bayes model: immutable, safe to share between threads, and a sum."""
 
+    kind = "naive bayes"
     schema: Schema
     tally: Tally
     settings: Settings = dataclasses.field(default_factory=Settings)
@@ -130,32 +131,6 @@ class Model:
             raise DataError(f"the target was {kinds}: convert it")
         target = target_codes(column, rows.rows)
         return sum_table(rows, self.schema, target, check_weights(weights, rows.rows), threads)
-
-    def save(self, path: Path) -> None:
-        """Write the model to one safe file: arrays and a header, no code. An old file is replaced whole, or not."""
-        from evenodds.models.store import save
-
-        save(self, path)
-
-    @staticmethod
-    def load(path: Path) -> Model:
-        """The model that was saved in a file; it goes on learning, adding and forgetting."""
-        from evenodds.models.store import load
-
-        return load(path)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of the file that `save` writes."""
-        from evenodds.models.store import to_bytes
-
-        return to_bytes(self)
-
-    @staticmethod
-    def from_bytes(data: bytes) -> Model:
-        """The model that `to_bytes` wrote."""
-        from evenodds.models.store import from_bytes
-
-        return from_bytes(data)
 
     def set(self, **settings: Any) -> Model:
         """The same tally under other settings; no pass over the data."""

@@ -7,13 +7,10 @@ what could not be read again is not written.
 
 from __future__ import annotations
 
-import os
-import reprlib
 from typing import Any
 
 import numpy as np
 
-from evenodds import file
 from evenodds.errors import DataError
 from evenodds.families import WordCounts
 from evenodds.models.header import (
@@ -27,42 +24,8 @@ from evenodds.models.header import (
 )
 from evenodds.models.naive_bayes import Model
 from evenodds.models.validate import check
-from evenodds.replacing import Path
 from evenodds.tally import Tally
 from evenodds.text.quick import PREFIX
-
-KIND = "naive bayes"
-
-
-def save(model: Model, path: Path) -> None:
-    """Write the model to a file, which replaces an old one only when all of it is on the disk."""
-    file.write(path, *parts_of(model))
-
-
-def load(path: Path) -> Model:
-    """The model that was saved in a file: it goes on learning, adding and forgetting.
-
-    >>> import tempfile
-    >>> from evenodds import Column, Gaussian, Schema
-    >>> empty = Model(Schema({"height": Column(Gaussian)}, "sex"), Tally.nothing())
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(empty.learn({"height": [1.85, 1.6, 1.75]}, ["m", "f", "m"]), f"{folder}/sex.eo")
-    ...     load(f"{folder}/sex.eo").learn({"height": [1.7]}, ["f"])
-    Model(4 rows, 2 classes of 'sex')
-    column  as
-    height  Gaussian
-    """
-    return model_of(*file.read(path), os.fspath(path))
-
-
-def to_bytes(model: Model) -> bytes:
-    """The bytes of the file that `save` writes."""
-    return file.pack(*parts_of(model))
-
-
-def from_bytes(data: bytes) -> Model:
-    """The model that `to_bytes` wrote; whatever does not fit together is refused."""
-    return model_of(*file.unpack(data), file.UNNAMED)
 
 
 def parts_of(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -78,7 +41,7 @@ def parts_of(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
         raise DataError(f"the model cannot be saved: {error}") from None
     arrays, layout = model.tally.arrays()
     rows = model.rows if model.rows < 2**53 else float(model.rows)  # JSON has no use for forty digits
-    header = {"kind": KIND, "rows": rows, "schema": written, "settings": chosen, "tally": layout}
+    header = {"rows": rows, "schema": written, "settings": chosen, "tally": layout}
     if model.temper is not None:
         header["temper"] = plain_fields(model.temper)
     final, about = _final(model)
@@ -106,19 +69,12 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     return {PREFIX + part: np.ascontiguousarray(array) for part, array in parts.items()}, {"quick": about}
 
 
-def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Model:
+def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Model:
     """The model of a file's arrays and header; whatever does not fit together is refused."""
-    try:
-        if header["kind"] != KIND:
-            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}")
-        expect(
-            header, "header", {"format", "kind", "rows", "schema", "settings", "tally"}, frozenset({"quick", "temper"})
-        )
-        arrays = {part: array for part, array in arrays.items() if not part.startswith(PREFIX)}
-        schema, settings = read_schema(header["schema"]), read_settings(header["settings"])
-        temper = read_temper(header["temper"]) if "temper" in header else None
-        model = Model(schema, Tally.from_arrays(arrays, header["tally"]), settings, temper)
-        check(model, a_number(header["rows"]))
-    except ValueError as error:
-        raise file.no_model(name, str(error).removeprefix("not a tally: ")) from None
+    expect(header, "header", {"format", "kind", "rows", "schema", "settings", "tally"}, frozenset({"quick", "temper"}))
+    arrays = {part: array for part, array in arrays.items() if not part.startswith(PREFIX)}
+    schema, settings = read_schema(header["schema"]), read_settings(header["settings"])
+    temper = read_temper(header["temper"]) if "temper" in header else None
+    model = Model(schema, Tally.from_arrays(arrays, header["tally"]), settings, temper)
+    check(model, a_number(header["rows"]))
     return model

@@ -18,9 +18,9 @@ from evenodds.data.memory import table as as_table
 from evenodds.families.leaves import Floats
 from evenodds.models.bridge.features import Features
 from evenodds.models.naive_bayes import Model
+from evenodds.models.saved import Saved
 from evenodds.models.settings import normalise
 from evenodds.models.temper import Temper
-from evenodds.replacing import Path
 from evenodds.schema import Schema
 
 BLOCK = 1 << 12  # rows scored at once
@@ -36,9 +36,10 @@ class Tried(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Bridge:
+class Bridge(Saved):
     """A naive Bayes model and what logistic regression adds to it; immutable."""
 
+    kind = "bridge"
     model: Model
     features: Features
     scale: float
@@ -142,29 +143,3 @@ class Bridge:
             f"Bridge({rows}, {classes}: {self.scale:.2g} of naive Bayes, {self.features.width:,} weights of strength "
             f"{self.strength:.2g})\n{self.schema!r}"
         )
-
-    def save(self, path: Path) -> None:
-        """Write it to one safe file: arrays and a header, no code. An old file is replaced whole, or not."""
-        from evenodds.models.bridge.store import save
-
-        save(self, path)
-
-    @staticmethod
-    def load(path: Path) -> Bridge:
-        """What was saved in a file; it goes on learning."""
-        from evenodds.models.bridge.store import load
-
-        return load(path)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of the file that `save` writes."""
-        from evenodds.models.bridge.store import to_bytes
-
-        return to_bytes(self)
-
-    @staticmethod
-    def from_bytes(data: bytes) -> Bridge:
-        """What `to_bytes` wrote."""
-        from evenodds.models.bridge.store import from_bytes
-
-        return from_bytes(data)

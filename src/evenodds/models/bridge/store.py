@@ -6,50 +6,27 @@ numbers against being numbers.
 
 from __future__ import annotations
 
-import os
 import reprlib
 from typing import Any
 
 import numpy as np
 
-from evenodds import file
 from evenodds.families import Categorical, WordCounts
 from evenodds.labels import Labels
+from evenodds.models import store
+from evenodds.models.arrays import array, numbers
 from evenodds.models.bridge.bridge import Bridge, Tried
 from evenodds.models.bridge.features import Features, Numbers, Part, Tokens, Values
 from evenodds.models.header import a_flag, a_list, a_text, expect
 from evenodds.models.naive_bayes import Model
-from evenodds.models.store import model_of as naive_bayes_of
-from evenodds.models.store import parts_of
-from evenodds.replacing import Path
 from evenodds.text.quick import PREFIX
 
-KIND = "bridge"
 OWN = "bridge."  # before the names of the correction's arrays
 
 
-def save(bridge: Bridge, path: Path) -> None:
-    """Write it to a file, which replaces an old one only when all of it is on the disk."""
-    file.write(path, *_parts(bridge))
-
-
-def load(path: Path) -> Bridge:
-    """What was saved in a file."""
-    return model_of(*file.read(path), os.fspath(path))
-
-
-def to_bytes(bridge: Bridge) -> bytes:
-    """The bytes of the file that `save` writes."""
-    return file.pack(*_parts(bridge))
-
-
-def from_bytes(data: bytes) -> Bridge:
-    """What `to_bytes` wrote; whatever does not fit together is refused."""
-    return model_of(*file.unpack(data), file.UNNAMED)
-
-
-def _parts(bridge: Bridge) -> tuple[dict[str, Any], dict[str, Any]]:
-    arrays, below = parts_of(bridge.model)
+def parts_of(bridge: Bridge) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and the header of a bridge."""
+    arrays, below = store.parts_of(bridge.model)
     below = {name: value for name, value in below.items() if name != "quick"}  # it would answer without the correction
     arrays = {name: array for name, array in arrays.items() if not name.startswith(PREFIX)}
     arrays |= {
@@ -63,7 +40,7 @@ def _parts(bridge: Bridge) -> tuple[dict[str, Any], dict[str, Any]]:
         own, about = _plain(part, f"{OWN}{j}.")
         arrays |= own
         features.append({"column": part.name, **about})
-    header = {"kind": KIND, "rows": below["rows"], "below": below, "features": features}
+    header = {"rows": below["rows"], "below": {"kind": Model.kind} | below, "features": features}
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, header
 
 
@@ -81,40 +58,32 @@ def _plain(part: Part, at: str) -> tuple[dict[str, Any], dict[str, Any]]:
 # -- and back ----------------------------------------------------------------------------------------------------------
 
 
-def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Bridge:
+def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Bridge:
     """The bridge of a file's arrays and header; whatever does not fit together is refused."""
-    try:
-        if header["kind"] != KIND:
-            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}")
-        expect(header, "header", {"format", "kind", "rows", "below", "features"})
-        own = {part.removeprefix(OWN): array for part, array in arrays.items() if part.startswith(OWN)}
-        rest = {part: array for part, array in arrays.items() if not part.startswith(OWN)}
-        if not isinstance(header["below"], dict):
-            raise ValueError("there is no naive Bayes below")
-        model = naive_bayes_of(rest, {"format": header["format"], "kind": None, **header["below"]}, name)
-        if header["rows"] != header["below"]["rows"]:
-            raise ValueError("its rows are not those of the naive Bayes below")
-        return _read(model, own, a_list(header["features"]))
-    except file.FileError:
-        raise
-    except KeyError as error:
-        raise file.no_model(name, f"it has no array {error}") from None
-    except (ValueError, TypeError) as error:
-        raise file.no_model(name, str(error)) from None
+    expect(header, "header", {"format", "kind", "rows", "below", "features"})
+    own = {part.removeprefix(OWN): array for part, array in arrays.items() if part.startswith(OWN)}
+    rest = {part: array for part, array in arrays.items() if not part.startswith(OWN)}
+    below = header["below"]
+    if not isinstance(below, dict) or below.get("kind") != Model.kind:
+        raise ValueError("there is no naive Bayes below")
+    model = store.model_of(rest, {"format": header["format"], **below})
+    if header["rows"] != below["rows"]:
+        raise ValueError("its rows are not those of the naive Bayes below")
+    return _read(model, own, a_list(header["features"]))
 
 
 def _read(model: Model, arrays: dict[str, Any], written: list[Any]) -> Bridge:
     features = Features(tuple(_part(model, arrays, one, f"{j}.") for j, one in enumerate(written)))
     names = [part.name for part in features.parts]
-    numbers = [isinstance(part, Numbers) for part in features.parts]
-    if len(set(names)) < len(names) or sorted(numbers, reverse=True) != numbers:
+    dense = [isinstance(part, Numbers) for part in features.parts]
+    if len(set(names)) < len(names) or sorted(dense, reverse=True) != dense:
         raise ValueError("its features are not in their order")
     shape = (1 + features.width, len(model.classes))
-    weights, curvature = (_numbers(arrays, part, shape) for part in ("weights", "curvature"))
+    weights, curvature = (numbers(arrays, part, shape) for part in ("weights", "curvature"))
     if np.any(curvature < 0):
         raise ValueError("its weights have a curvature below 0")
-    scale, strength = _numbers(arrays, "scales", (2,), finite=False).tolist()
-    tried = _numbers(arrays, "tried", (len(arrays["tried"]), len(Tried._fields)), finite=False)
+    scale, strength = numbers(arrays, "scales", (2,), finite=False).tolist()
+    tried = numbers(arrays, "tried", (len(arrays["tried"]), len(Tried._fields)), finite=False)
     if not 0 <= scale < np.inf or not strength > 0:
         raise ValueError("its scale is below 0, or its strength is not above 0")
     if not (np.all(tried[:, 0] >= 0) and np.all(tried[:, 1] > 0) and np.all((tried[:, 3] >= 0) & (tried[:, 3] <= 1))):
@@ -135,34 +104,18 @@ def _part(model: Model, arrays: dict[str, Any], written: Any, at: str) -> Part:
         raise ValueError(f"it corrects the column {reprlib.repr(column)} as {reprlib.repr(kind)}")
     if kind == "numbers":
         expect(written, "feature", {"column", "as", "log", "squares"})
-        found = _numbers(arrays, at + "numbers", (max(len(arrays[at + "numbers"]), 2),))
+        found = numbers(arrays, at + "numbers", (max(len(arrays[at + "numbers"]), 2),))
         if not found[1] > 0 or np.any(np.diff(found[2:]) <= 0):
             raise ValueError(f"the column {reprlib.repr(column)} has no scale, or its cuts are not in order")
         how = a_flag(written["log"]), a_flag(written["squares"])
         return Numbers(column, float(found[0]), float(found[1]), *how, found[2:])
     expect(written, "feature", {"column", "as"})
-    keys = _array(arrays, at + "keys", np.uint64)
+    keys = array(arrays, at + "keys", np.uint64)
     if np.any(keys[1:] <= keys[:-1]):
         raise ValueError(f"the keys of the column {reprlib.repr(column)} are not in order")
     if kind == "words":
         return Tokens(column, keys)
-    blob, ends = _array(arrays, at + "blob", np.uint8), _array(arrays, at + "ends", np.int64)
+    blob, ends = array(arrays, at + "blob", np.uint8), array(arrays, at + "ends", np.int64)
     if len(ends) != len(keys) + 1 or ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
         raise ValueError(f"the values of the column {reprlib.repr(column)} do not end where they should")
     return Values(column, Labels(keys, blob, ends))
-
-
-def _array(arrays: dict[str, Any], name: str, dtype: type[Any]) -> Any:
-    found = arrays[name]
-    if found.dtype != dtype or found.ndim != 1:
-        raise ValueError(f"its array {name!r} is {found.dtype} {found.shape}, expected {np.dtype(dtype)}")
-    return found
-
-
-def _numbers(arrays: dict[str, Any], name: str, shape: tuple[int, ...], finite: bool = True) -> Any:
-    found = arrays[name]
-    if found.dtype != np.float64 or found.shape != shape:
-        raise ValueError(f"its array {name!r} is {found.dtype} {found.shape}, expected float64 {shape}")
-    if finite and not np.isfinite(found).all():
-        raise ValueError(f"its array {name!r} has numbers that are none")
-    return found

@@ -28,7 +28,7 @@ from evenodds.models.glm.losses import Loss, loss_for
 from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.problem import Step
 from evenodds.models.glm.settings import RegressionSettings, Totals
-from evenodds.replacing import Path
+from evenodds.models.saved import Saved
 from evenodds.schema import Schema
 from evenodds.show import Frame
 
@@ -36,7 +36,7 @@ Residual = Literal["response", "pearson", "deviance", "working"]
 
 
 @dataclass(frozen=True, eq=False)
-class Regression:
+class Regression(Saved):
     """A fitted generalised linear model.
 
     `coefficients` are those of the columns as they came, one for each of `names`: (columns,), or (columns, classes - 1)
@@ -44,6 +44,7 @@ class Regression:
     (class after class); a dropped or infinite one has NaN. None where it was too large to be formed.
     """
 
+    kind = "regression"
     schema: Schema
     design: Design
     settings: RegressionSettings
@@ -318,29 +319,3 @@ class Regression:
                 )
 
     # -- files -------------------------------------------------------------------------------------------------------
-
-    def save(self, path: Path) -> None:
-        """Write the model to one safe file: arrays and a header, no code."""
-        from evenodds.models.glm.store import save
-
-        save(self, path)
-
-    @staticmethod
-    def load(path: Path) -> Regression:
-        """The model that was saved in a file."""
-        from evenodds.models.glm.store import load
-
-        return load(path)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of the file that `save` writes."""
-        from evenodds.models.glm.store import to_bytes
-
-        return to_bytes(self)
-
-    @staticmethod
-    def from_bytes(data: bytes) -> Regression:
-        """The model that `to_bytes` wrote."""
-        from evenodds.models.glm.store import from_bytes
-
-        return from_bytes(data)

@@ -7,16 +7,15 @@ nothing can be wrong with it later: shapes against the number of coefficients, n
 from __future__ import annotations
 
 import dataclasses
-import os
 import reprlib
 from typing import Any
 
 import numpy as np
 
-from evenodds import file
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical
 from evenodds.labels import canonical
+from evenodds.models.arrays import array, numbers, plain_texts, texts
 from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.losses import FAMILIES
@@ -26,38 +25,17 @@ from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.separated import EITHER
 from evenodds.models.glm.settings import RegressionSettings, Totals
 from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
-from evenodds.replacing import Path
 from evenodds.schema import Schema
 
-KIND = "regression"
 NUMBERS = ("rows", "log_likelihood", "deviance", "null_deviance", "pearson", "dispersion", "cost", "slope")
 WIDEST = 1 << 24  # coefficients
-
-
-def save(model: Regression, path: Path) -> None:
-    """Write the model to a file, which replaces an old one only when all of it is on the disk."""
-    file.write(path, *_parts(model))
-
-
-def load(path: Path) -> Regression:
-    """The model that was saved in a file."""
-    return model_of(*file.read(path), os.fspath(path))
-
-
-def to_bytes(model: Regression) -> bytes:
-    """The bytes of the file that `save` writes."""
-    return file.pack(*_parts(model))
-
-
-def from_bytes(data: bytes) -> Regression:
-    """The model that `to_bytes` wrote; whatever does not fit together is refused."""
-    return model_of(*file.unpack(data), file.UNNAMED)
 
 
 # -- as the file has it ------------------------------------------------------------------------------------------------
 
 
-def _parts(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and the header of a regression."""
     schema, design, totals = model.schema, model.design, model.totals
     arrays: dict[str, Any] = {
         "coefficients": model.coefficients,
@@ -68,12 +46,12 @@ def _parts(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
         "totals": np.array([getattr(totals, name) for name in NUMBERS]),
         "trace": np.array([dataclasses.astuple(step) for step in model.trace], float).reshape(-1, 4),
         "dropped": np.array([model.names.index(name) for name in model.dropped], np.int64),
-        **_texts("classes", [canonical(value) for value in model.classes]),
+        **plain_texts("classes", [canonical(value) for value in model.classes]),
     }
     if model.covariance is not None:
         arrays["covariance"] = model.covariance
     for j, term in enumerate(design.categories):
-        arrays |= _texts(f"category.{j}", list(term.values or ()))
+        arrays |= plain_texts(f"category.{j}", list(term.values or ()))
     settings, more = _settings(model.settings)
     try:
         written = {"target": schema.target, "target_kind": schema.target_kind, "columns": plain_columns(schema)}
@@ -82,7 +60,6 @@ def _parts(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
     except ValueError as error:
         raise DataError(f"the model cannot be saved: {error}") from None
     header = {
-        "kind": KIND,
         "rows": totals.rows if np.isfinite(totals.rows) else 0,
         "schema": written,
         "settings": settings,
@@ -98,12 +75,6 @@ def _parts(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
         "notes": list(model.notes),
     }
     return {name: np.ascontiguousarray(array) for name, array in {**arrays, **more}.items()}, header
-
-
-def _texts(name: str, texts: list[str]) -> dict[str, Any]:
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)])
-    return {f"{name}.blob": np.frombuffer(b"".join(encoded), np.uint8), f"{name}.ends": ends.astype(np.int64)}
 
 
 def _settings(settings: RegressionSettings) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -137,44 +108,33 @@ FIELDS = {
 }  # fmt: skip
 
 
-def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Regression:
+def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
     """The model of a file's arrays and header; whatever does not fit together is refused."""
-    try:
-        if header["kind"] != KIND:
-            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}, not a regression")
-        expect(header, "header", FIELDS)
-        return _read(arrays, header)
-    except KeyError as error:
-        raise file.no_model(name, f"it has no array {error}") from None
-    except (ValueError, TypeError) as error:
-        raise file.no_model(name, str(error)) from None
-
-
-def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
+    expect(header, "header", FIELDS)
     schema = read_schema(header["schema"])
     settings = _read_settings(header["settings"], arrays)
     roles = _read_roles(header["roles"])
     design = _read_design(arrays, header, settings.intercept, schema)
-    classes = tuple(schema.values(_read_texts(arrays, "classes")))
+    classes = tuple(schema.values(texts(arrays, "classes")))
     if (settings.family in (Bernoulli, Categorical) and roles.trials is None) != (len(classes) >= 2):
         raise ValueError("its classes are not those of its family")
     outputs = len(classes) - 1 if settings.family is Categorical else 1
     width = design.width
     shape = (width,) if outputs == 1 else (width, outputs)
-    coefficients, inside = (_numbers(arrays, part, shape) for part in ("coefficients", "inside"))
+    coefficients, inside = (numbers(arrays, part, shape) for part in ("coefficients", "inside"))
     n = width * outputs
     covariance = None
     if "covariance" in arrays:
-        covariance = _numbers(arrays, "covariance", (n, n), finite=False)
+        covariance = numbers(arrays, "covariance", (n, n), finite=False)
         if np.isinf(covariance).any() or np.any(np.diag(covariance) < 0):
             raise ValueError("its covariance is none")
-    infinite = _array(arrays, "infinite", np.int64, (n,) if arrays["infinite"].size else (0,))
+    infinite = array(arrays, "infinite", np.int64, (n,) if arrays["infinite"].size else (0,))
     if not np.isin(infinite, (-1, 0, 1, EITHER)).all():
         raise ValueError("its infinite coefficients have no sign")
-    dropped = _array(arrays, "dropped", np.int64, (len(arrays["dropped"]),))
+    dropped = array(arrays, "dropped", np.int64, (len(arrays["dropped"]),))
     if np.any((dropped < 0) | (dropped >= width)):
         raise ValueError("it drops a column that it has not")
-    figures = _numbers(arrays, "totals", (len(NUMBERS),), finite=False)
+    figures = numbers(arrays, "totals", (len(NUMBERS),), finite=False)
     totals = Totals(
         **dict(zip(NUMBERS, map(float, figures))),
         rank=a_whole(header["rank"]),
@@ -187,7 +147,7 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
         raise ValueError("its rows or its rank are no numbers of rows or coefficients")
     if any(figure < 0 or np.isinf(figure) for figure in (totals.rows, totals.dispersion)):
         raise ValueError("its rows or the variance of its noise are less than nothing, or without end")
-    trace = _numbers(arrays, "trace", (len(arrays["trace"]), 4), finite=False)
+    trace = numbers(arrays, "trace", (len(arrays["trace"]), 4), finite=False)
     if np.any((trace[:, 0] < 0) | ~(trace[:, 0] < 2**53)):
         raise ValueError("its steps are not numbered")
     steps = tuple(Step(int(row[0]), float(row[1]), float(row[2]), float(row[3])) for row in trace)
@@ -209,51 +169,24 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
     )
 
 
-def _array(arrays: dict[str, Any], name: str, dtype: type[Any], shape: tuple[int, ...]) -> Any:
-    found = arrays[name]
-    if found.dtype != dtype or found.shape != shape:
-        raise ValueError(f"its array {name!r} is {found.dtype} {found.shape}, expected {np.dtype(dtype)} {shape}")
-    return found
-
-
-def _numbers(arrays: dict[str, Any], name: str, shape: tuple[int, ...], finite: bool = True) -> Any:
-    found = _array(arrays, name, np.float64, shape)
-    if finite and not np.isfinite(found).all():
-        raise ValueError(f"its array {name!r} has numbers that are none")
-    return found
-
-
-def _read_texts(arrays: dict[str, Any], name: str) -> list[str]:
-    blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
-    if blob.dtype != np.uint8 or ends.dtype != np.int64 or blob.ndim != 1 or ends.ndim != 1 or not len(ends):
-        raise ValueError(f"its texts {name!r} are none")
-    if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
-        raise ValueError(f"its texts {name!r} do not end where they should")
-    data = blob.tobytes()
-    try:
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(ends[:-1].tolist(), ends[1:].tolist())]
-    except UnicodeDecodeError:
-        raise ValueError(f"its texts {name!r} are not UTF-8") from None
-
-
 def _read_design(arrays: dict[str, Any], header: dict[str, Any], intercept: bool, schema: Schema) -> Design:
-    numbers = tuple(Term(a_text(column)) for column in a_list(header["numbers"]))
+    terms = tuple(Term(a_text(column)) for column in a_list(header["numbers"]))
     categories = []
     for j, written in enumerate(a_list(header["categories"])):
         expect(written, "category", {"column", "reference"})
-        values = tuple(_read_texts(arrays, f"category.{j}"))
+        values = tuple(texts(arrays, f"category.{j}"))
         reference = a_text(written["reference"])
         if reference not in values or len(set(values)) < len(values):
             raise ValueError(f"the reference of its column {reprlib.repr(written['column'])} is not one of its values")
         categories.append(Term(a_text(written["column"]), values, reference))
     kinds = {name: how.family is Categorical for name, how in schema.features.items()}
-    listed = {**{t.column: False for t in numbers}, **{t.column: True for t in categories}}
-    if kinds != listed or len(numbers) + len(categories) != len(listed):
+    listed = {**{t.column: False for t in terms}, **{t.column: True for t in categories}}
+    if kinds != listed or len(terms) + len(categories) != len(listed):
         raise ValueError("its coefficients are not those of its columns")
-    shift, scale = (_numbers(arrays, part, (len(numbers),)) for part in ("shift", "scale"))
+    shift, scale = (numbers(arrays, part, (len(terms),)) for part in ("shift", "scale"))
     if np.any(scale <= 0):
         raise ValueError("its columns have no scale")
-    return Design(numbers, tuple(categories), intercept, shift, scale)
+    return Design(terms, tuple(categories), intercept, shift, scale)
 
 
 def _read_roles(written: Any) -> Roles:
