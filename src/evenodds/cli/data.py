@@ -83,10 +83,9 @@ def load(path: str) -> Model:
 def load_to_predict(path: str) -> Any:
     """The model of classes in a file, naive Bayes or a bridge, which must be able to answer."""
     from evenodds import file
-    from evenodds.models.glm.regression import Regression
 
     found = load_any(path)
-    if isinstance(found, Regression):
+    if found.kind == "regression":
         raise file.no_model(path, "it holds a 'regression'")
     return able(found, path)
 

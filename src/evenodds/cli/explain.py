@@ -47,10 +47,6 @@ def explain(
       evenodds explain spam.eo "you have won a free prize"
       evenodds explain spam.eo "you have won a free prize" --html why.html
     """
-    from evenodds.models.bridge.bridge import Bridge
-    from evenodds.models.bridge.explain import explain as bridge_terms
-    from evenodds.models.explain import explain as terms
-
     if as_json and html:
         raise WrongUsageError("--json or --html, not both")
 
@@ -65,8 +61,7 @@ def explain(
         rows = _rows(learnt, reading.files(paths), numbers)
     else:
         rows = [_row(learnt, cells, model, reading.quiet)]
-    why = bridge_terms if isinstance(learnt, Bridge) else terms
-    found = [one for table in rows for one in why(learnt, table, of, against)]
+    found = [one for table in rows for one in learnt.explain(table, of, against)]
     if as_json:
         print_json([one.to_dict() for one in found])
     elif html is not None:

@@ -49,12 +49,10 @@ def predict(
     from evenodds.cli.rows import writer_for
     from evenodds.data.report import Report
     from evenodds.data.source import needed
-    from evenodds.models.bridge.bridge import Bridge
-    from evenodds.models.naive_bayes import Model
 
-    found = data.load_any(model)
+    found: Any = data.load_any(model)
     answers: OfClasses | OfRegression
-    if isinstance(found, (Model, Bridge)):
+    if found.kind != "regression":
         answers = OfClasses(data.able(found, model), every, None if rule is None else data.load_rule(rule, found))
         source = reading.files(paths, data.text_column(found, model) if lines else None)
     elif lines or every or rule:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import click
 
@@ -21,11 +22,10 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
       evenodds show titanic.eo
       evenodds show titanic.eo sex age
     """
-    from evenodds.models.bridge.bridge import Bridge
     from evenodds.models.naive_bayes import Model
 
-    learnt = data.load_any(model)
-    if isinstance(learnt, Bridge):
+    learnt: Any = data.load_any(model)
+    if learnt.kind == "bridge":
         from evenodds.models.bridge.corrections import corrections
 
         if columns:

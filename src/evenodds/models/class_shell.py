@@ -18,6 +18,7 @@ from evenodds.data.reading import Reading
 from evenodds.data.sum import target_codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
+from evenodds.models.explanation import Explanation
 from evenodds.models.naive_bayes import Model
 from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
 from evenodds.schema import Schema
@@ -103,6 +104,12 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self.predict_log_proba(X)
         joint = self._joint(X)
         return np.asarray(joint[:, 1] - joint[:, 0])
+
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
+        """Why: the prior and one term per column or word, in log-odds, that add up to the answer. One for each row."""
+        check_is_fitted(self)
+        found: list[Explanation] = self.model_.explain(self._features(X, reset=False), of, against)
+        return found[0] if len(found) == 1 else found
 
 
 def check_classes_of(model: Model) -> None:

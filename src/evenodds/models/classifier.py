@@ -17,8 +17,6 @@ from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.alternatives import told_of, widened
 from evenodds.models.class_shell import ClassShell, check_classes_of
-from evenodds.models.explain import explain
-from evenodds.models.explanation import Explanation
 from evenodds.models.learn import learn, more, most_kept, most_rows
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.left_out import tempered
@@ -253,12 +251,6 @@ class NaiveBayes(ClassShell):
         parts = (reading(batch) for batch in read(X).batches(reading.columns))
         every = [self.model_.leave_one_out(p.table, p.target, p.weights, self.threads) for p in parts]
         return np.concatenate([np.empty((0, len(self.classes_))), *every])
-
-    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
-        """Why: the prior and one term per column, in log-odds, that add up to the answer. One for each row."""
-        check_is_fitted(self)
-        found = explain(self.model_, self._features(X, reset=False), of, against)
-        return found[0] if len(found) == 1 else found
 
     @property
     def tables(self) -> Tables:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from evenodds.models.settings import Settings
 from evenodds.models.temper import Temper
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
+
+if TYPE_CHECKING:
+    from evenodds.models.explanation import Explanation
 
 BLOCK = 1 << 15  # rows scored at once: what the cache holds
 MESSAGES = 1 << 8  # texts scored at once, at least
@@ -324,3 +327,9 @@ class Model(Saved):
         from evenodds.models.left_out import leave_one_out
 
         return leave_one_out(self, x, y, weights, threads)
+
+    def explain(self, x: Any, of: Any = None, against: Any = None) -> list[Explanation]:
+        """Why it says what it says of each row: of the most probable class against the runner-up, or of those given."""
+        from evenodds.models.explain import explain
+
+        return explain(self, as_table(x), of, against)

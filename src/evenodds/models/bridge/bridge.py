@@ -9,7 +9,7 @@ logistic regression on many, and what lies between them wins on both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from evenodds.models.saved import Saved
 from evenodds.models.settings import normalise
 from evenodds.models.temper import Temper
 from evenodds.schema import Schema
+
+if TYPE_CHECKING:
+    from evenodds.models.explanation import Explanation
 
 BLOCK = 1 << 12  # rows scored at once
 
@@ -143,3 +146,9 @@ class Bridge(Saved):
             f"Bridge({rows}, {classes}: {self.scale:.2g} of naive Bayes, {self.features.width:,} weights of strength "
             f"{self.strength:.2g})\n{self.schema!r}"
         )
+
+    def explain(self, x: Any, of: Any = None, against: Any = None) -> list[Explanation]:
+        """Why it says what it says of each row: of the most probable class against the runner-up, or of those given."""
+        from evenodds.models.bridge.explain import explain
+
+        return explain(self, as_table(x), of, against)

@@ -15,11 +15,9 @@ from evenodds.errors import DataError
 from evenodds.families.leaves import check_weights
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.corrections import corrections
-from evenodds.models.bridge.explain import explain
 from evenodds.models.bridge.fit import learn as learn_more
 from evenodds.models.bridge.learn import How, bridged, learn, most, some
 from evenodds.models.class_shell import ClassShell, check_classes_of
-from evenodds.models.explanation import Explanation
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Schema
 from evenodds.show import Frame
@@ -143,12 +141,6 @@ class NaiveLogistic(ClassShell):
                 raise ValueError(f"{name}={value!r}: expected a number, {least}, or 'auto'")
             found.append(float(value) if number else None)
         return found[0], found[1]
-
-    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
-        """Why: the prior and one term per column or word, in log-odds, that add up to the answer. One for each row."""
-        check_is_fitted(self)
-        found = explain(self.model_, self._features(X, reset=False), of, against)
-        return found[0] if len(found) == 1 else found
 
     @property
     def weights(self) -> Frame:
