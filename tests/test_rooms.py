@@ -55,3 +55,23 @@ def test_every_name_of_the_package_can_be_had():
 
     for name in evenodds.__all__:
         assert getattr(evenodds, name) is not None
+
+
+def test_the_page_on_architecture_names_every_room_and_every_public_name():
+    import re
+    import tomllib
+    from pathlib import Path
+
+    import evenodds
+
+    root = Path(__file__).parents[1]
+    page = (root / "docs" / "architecture.md").read_text()
+    [contract] = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    assert "ignore_imports" not in contract
+    rooms = {name.strip().removeprefix("evenodds.") for layer in contract["layers"] for name in layer.split(":")}
+    folders = {path.parent.name for path in (root / "src" / "evenodds").glob("*/__init__.py")}
+    assert {room for room in folders if not re.search(rf"\b{room}\b", page)} == set()
+    assert folders <= rooms
+    listed = re.findall(r"`(\w+)`", page.split("## Names")[1].split("##")[0])
+    assert sorted(listed) == sorted(evenodds.__all__)
+    assert len(evenodds.__all__) <= 40
