@@ -1,0 +1,223 @@
+"""Would the tests notice? Core formulas are spoilt one at a time (a sign flipped, a term dropped), in a copy.
+
+    python -m benchmarks.mutations [--only TEXT] [--save]
+
+Each mutation is tried against the tests that stand nearest to it; the first failing test is what notices.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from benchmarks.report import save
+
+ROOT = Path(__file__).parents[1]
+FAMILIES = ("tests/test_lectures.py", "tests/test_laws_estimates.py", "tests/test_laws_families.py")
+
+
+class Mutation(NamedTuple):
+    """What is spoilt: in which file, from what to what, and the tests that should notice."""
+
+    where: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+F, M = "families/", "models/"
+MUTATIONS = [
+    Mutation(
+        F + "bernoulli.py", "return self.a / (self.a + self.b)\n", "return self.a / (self.a + self.b + 1)\n", FAMILIES
+    ),
+    Mutation(F + "bernoulli.py", "(self.a + heads, self.b + tails)", "(self.a + tails, self.b + heads)", FAMILIES),
+    Mutation(
+        F + "bernoulli.py", "(a - 1) / np.where(inside, a + b - 2, 1.0)", "a / np.where(inside, a + b, 1.0)", FAMILIES
+    ),
+    Mutation(F + "categorical.py", "gammaln(a).sum(axis=0) - gammaln(", "gammaln(a).sum(axis=0) + gammaln(", FAMILIES),
+    Mutation(
+        F + "categorical.py", "type(self)(prior + times * counts, axis)", "type(self)(prior + counts, axis)", FAMILIES
+    ),
+    Mutation(F + "gaussian.py", "z += -0.5 * (LOG_2PI + np.log(variance))", "z += -0.5 * LOG_2PI", FAMILIES),
+    Mutation(
+        F + "gaussian.py",
+        "kernels.add_gaussian(x, mean, 0.5 / variance,",
+        "kernels.add_gaussian(x, mean, 1 / variance,",
+        ("tests/test_naive_bayes.py", "tests/test_naive_bayes_laws.py"),
+    ),
+    Mutation(
+        F + "normal_gamma.py",
+        "scale = self.scale + (squares + between) / 2",
+        "scale = self.scale + squares / 2",
+        FAMILIES,
+    ),
+    Mutation(F + "normal_gamma.py", "z *= -(df + 1) / 2", "z *= -df / 2", FAMILIES),
+    Mutation(
+        F + "numeric.py",
+        "squares = dd.value(dd.subtract(sums[:, 1],",
+        "squares = dd.value(dd.add(sums[:, 1],",
+        FAMILIES,
+    ),
+    Mutation(
+        F + "numeric.py",
+        "rest = dd.subtract(sums, np.stack",
+        "rest = dd.add(sums, np.stack",
+        ("tests/test_leave_one_out.py",),
+    ),
+    Mutation(
+        F + "poisson.py",
+        "log_p = xlogy(count, rate) - rate - gammaln(count + 1)",
+        "log_p = xlogy(count, rate) - gammaln(count + 1)",
+        FAMILIES,
+    ),
+    Mutation(F + "poisson.py", "- count * np.log1p(rate)\n", "+ count * np.log1p(rate)\n", FAMILIES),
+    Mutation(F + "exponential.py", "np.log(rate) - rate * np.where", "-rate * np.where", FAMILIES),
+    Mutation(
+        F + "log_gaussian.py",
+        "if zero.ndim > x.ndim else density) - logs",
+        "if zero.ndim > x.ndim else density)",
+        FAMILIES,
+    ),
+    Mutation(F + "binned.py", "density[0] += np.log1p(-tails[0])", "density[0] += 0.0", FAMILIES),
+    Mutation(
+        F + "left_out.py",
+        "found[self.own] = less(found[self.own], self.amounts)",
+        "pass",
+        ("tests/test_leave_one_out.py",),
+    ),
+    Mutation(
+        F + "left_out.py",
+        "pooled = less(self.counts.sum(axis=1)[values], left.amounts)\n        everything",
+        "pooled = self.counts.sum(axis=1)[values]\n        everything",
+        ("tests/test_leave_one_out.py",),
+    ),
+    Mutation(
+        F + "smoothing.py",
+        "n - 1 + strength * (value - 1)",
+        "n + strength * value",
+        ("tests/test_laws_estimates.py", "tests/test_naive_bayes.py", "src/evenodds/families/smoothing.py"),
+    ),
+    Mutation(
+        F + "telling.py",
+        "rest_of, others, imagined = prior[group], n - own,",
+        "rest_of, others, imagined = prior[group], n,",
+        ("tests/test_words.py",),
+    ),
+    Mutation(F + "words.py", "weights -= np.log(totals)", "weights -= 0.0", ("tests/test_words.py",)),
+    Mutation(
+        F + "words.py",
+        "mine = [np.log(unit * one.numbers + strength) - log",
+        "mine = [np.log(unit * one.numbers + strength)",
+        ("tests/test_words.py",),
+    ),
+    Mutation(
+        M + "learnt.py",
+        "here.sum(axis=1) / n.sum() * odds",
+        "odds",
+        ("tests/test_words.py", "tests/test_lectures.py", "docs/text.md"),
+    ),
+    Mutation(
+        M + "class_prior.py",
+        "shares = counts / counts.sum()",
+        "shares = (counts + 1) / (counts + 1).sum()",
+        ("tests/test_naive_bayes.py", "tests/test_lectures.py"),
+    ),
+    Mutation(
+        M + "settings.py",
+        "joint -= np.log(np.add.reduce(np.exp(joint)))",
+        "joint -= 0.0",
+        ("tests/test_naive_bayes.py",),
+    ),
+    Mutation(
+        M + "temper.py", "each[self.own] -= self.weights", "each[self.own] += self.weights", ("tests/test_temper.py",)
+    ),
+    Mutation(
+        M + "glm/losses.py",
+        "rate - y * score, rate - y, rate",
+        "rate - y * score, rate + y, rate",
+        ("tests/test_glm_fitter.py", "tests/test_glm.py"),
+    ),
+    Mutation(
+        M + "glm/losses.py",
+        "np.where(score >= 0, below, above) - y, below * above",
+        "np.where(score >= 0, below, above) - y, below",
+        ("tests/test_glm_fitter.py", "tests/test_glm.py"),
+    ),
+    Mutation(
+        M + "glm/losses.py",
+        "first[rows[chosen], classes[chosen]] -= 1.0",
+        "first[rows[chosen], classes[chosen]] -= 0.9",
+        ("tests/test_glm_fitter.py", "tests/test_glm.py"),
+    ),
+    Mutation(M + "bayes_rule.py", "1 - p for a, p in zip", "p for a, p in zip", ("tests/test_bayes_rule.py",)),
+    Mutation(
+        "double_double.py",
+        "s, e = _renormalise(s, e + t)",
+        "s, e = _renormalise(s, t)",
+        ("tests/test_tally.py", "tests/test_laws_families.py"),
+    ),
+    Mutation(
+        "exact.py",
+        "return a + b if sign > 0 else a - b",
+        "return a + b",
+        ("tests/test_tally.py", "tests/test_laws_families.py"),
+    ),
+    Mutation("audit/judged.py", "(below + found.rest / 2)", "below", ("tests/test_metrics.py",)),
+    Mutation(
+        "audit/judge.py", "np.square(p).sum(axis=1) + ~known", "np.square(p).sum(axis=1)", ("tests/test_metrics.py",)
+    ),
+]
+
+
+def tried(mutation: Mutation, copy: Path) -> str:
+    """The first test that fails under a mutation, or what else happened."""
+    path = copy / "src" / "evenodds" / mutation.where
+    text = path.read_text()
+    if text.count(mutation.old) != 1:
+        return f"not tried: the formula is there {text.count(mutation.old)} times"
+    path.write_text(text.replace(mutation.old, mutation.new))
+    try:
+        # plain Python instead of kernels would be another path: caches are kept apart by the copy's folder
+        environment = os.environ | {"PYTHONPATH": str(copy / "src")}
+        run = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", *mutation.tests]
+        result = subprocess.run(run, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    finally:
+        path.write_text(text)
+    if result.returncode == 0:
+        return "NOT NOTICED"
+    failed = [line for line in result.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].removeprefix("FAILED ").partition(" - ")[0] if failed else f"failed: {result.stdout[-200:]}"
+
+
+@click.command()
+@click.option("--only", default="", help="Mutations of files with this in their names.")
+@click.option("--save", "to_file", is_flag=True, help="Keep the results in benchmarks/results.")
+def main(only: str, to_file: bool) -> None:
+    """Try each mutation in a copy of the project, and list what notices."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "evenodds"
+        ignored = shutil.ignore_patterns(".venv", ".git", "*.nbc", "*.nbi", ".mypy_cache", ".hypothesis")
+        shutil.copytree(ROOT, copy, ignore=ignored)
+        for mutation in MUTATIONS:
+            if only not in mutation.where:
+                continue
+            noticed = tried(mutation, copy)
+            found.append({**mutation._asdict(), "noticed by": noticed})
+            click.echo(f"{mutation.where:28} {mutation.new.strip()[:60]:60} {noticed}")
+    missed = [one for one in found if "::" not in str(one["noticed by"])]
+    click.echo(f"{len(found)} mutations, {len(missed)} not noticed")
+    if to_file:
+        save("mutations", {"mutations": found})
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
