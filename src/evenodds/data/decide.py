@@ -45,6 +45,7 @@ def decide(
     sample = table.slice(0, min(SAMPLE, table.rows))
     told = _told(sample, columns)
     decided: dict[str, Column] = {}
+    left: dict[str, list[str]] = {}
     for name, raw in sample.columns.items():
         column = told.get(name, PLAIN)
         if column.role == "ignore":
@@ -61,7 +62,7 @@ def decide(
         else:
             what = kind(raw, named=sample.named)
             if what in LEFT_OUT:
-                warnings.warn(f"column {name!r} {LEFT_OUT[what]}", SchemaWarning, stacklevel=2)
+                left.setdefault(what, []).append(name)
                 decided[name] = dataclasses.replace(column, role="ignore")
             else:
                 plain = of_family(number if what == "number" else DEFAULTS[what])
@@ -77,6 +78,9 @@ def decide(
             decided[f"{name}.{LENGTH}"] = Column(Binned, parts=(LENGTH,), source=name)
         if final.family is Binned and sample.named:
             _check_origin(name, final, raw)
+    for what, names in left.items():
+        which = f"column {names[0]!r}" if len(names) == 1 else f"each of the columns {', '.join(map(repr, names))}"
+        warnings.warn(f"{which} {LEFT_OUT[what]}", SchemaWarning, stacklevel=2)
     if all(column.role == "ignore" for column in decided.values()):
         raise DataError("no column is left to learn from: give one a family, as in columns={'name': Categorical}")
     return decided
