@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -22,6 +23,9 @@ from evenodds.cli.output import WrongUsageError, print_json
     help="Choose what each column is modelled as by how well the rows' classes are told, each row left out.",
 )
 @click.option("--bridge", is_flag=True, help="Logistic regression on top of naive Bayes: a NaiveLogistic.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes that count files, or row groups of Parquet.")
+@click.option("--checkpoint", type=click.Path(file_okay=False), metavar="DIR", help="Keep what is counted, and go on.")
+@click.option("--on-error", type=click.Choice(["stop", "skip"]), help="What to do with a broken file; stop by default.")
 @options.modelling
 @options.reading
 @options.as_json
@@ -31,6 +35,9 @@ def fit(
     like: str | None,
     tune: bool,
     bridge: bool,
+    workers: int | None,
+    checkpoint: str | None,
+    on_error: Literal["stop", "skip"] | None,
     modelling: options.Modelling,
     reading: options.Input,
     as_json: bool,
@@ -38,12 +45,14 @@ def fit(
     """Learn a naive Bayes model from CSV, TSV, JSONL, Parquet or Arrow files, and save it.
 
     Files may be compressed (gz, zst, bz2, xz), named by globs, and of any size; - is standard input. What each column
-    is gets decided from the first 10,000 rows and is shown; --role decides otherwise.
+    is gets decided from the first 10,000 rows and is shown; --role decides otherwise. Of a folder all files are learnt,
+    and each one's part is kept beside the model, in MODEL.parts: next time only new files are counted.
 
     \b
       evenodds fit mail.csv --target label -o spam.eo
       evenodds fit 'days/*.parquet' -t sold -o shop.eo --role zip=category --role day=date:weekday+month
       zcat big.csv.gz | evenodds fit - -t y -o big.eo
+      evenodds fit logs/ -t click -o clicks.eo --workers 8 --on-error skip
     """
     started, quiet = time.perf_counter(), reading.quiet
     if bridge and tune:
@@ -62,6 +71,11 @@ def fit(
     from evenodds.models.learn import learn
     from evenodds.models.tune import learn_tuned
 
+    if checkpoint is None and any(map(os.path.isdir, paths)):
+        checkpoint = f"{output}.parts"
+    many = workers is not None or checkpoint is not None or on_error is not None
+    if many and (tune or bridge or modelling.temper):
+        raise WrongUsageError("--tune, --bridge and --temper look at rows again: not with --workers, nor of a folder")
     tuned = None
     with data.notes(quiet), data.progress(source, "learning", quiet):
         weight, temper = modelling.weight, modelling.temper
@@ -73,6 +87,11 @@ def fit(
             from evenodds.models.bridge.learn import learn as learn_bridge
 
             model, report = learn_bridge(source, target, told, how, pattern, weight, reading.threads)
+        elif many:
+            from evenodds.models.learn_many import learn_many
+
+            parts = (workers or 1, checkpoint, on_error or "stop", reading.threads)
+            model, report = learn_many(source, target, told or None, how, pattern, weight, *parts)
         else:
             model, report = learn(source, target, told, how, pattern, weight, reading.threads, temper)
     data.check_prior(model, source.name)

@@ -78,9 +78,9 @@ def decide(
             decided[f"{name}.{LENGTH}"] = Column(Binned, parts=(LENGTH,), source=name)
         if final.family is Binned and sample.named:
             _check_origin(name, final, raw)
-    for what, names in left.items():
+    for reason, names in left.items():
         which = f"column {names[0]!r}" if len(names) == 1 else f"each of the columns {', '.join(map(repr, names))}"
-        warnings.warn(f"{which} {LEFT_OUT[what]}", SchemaWarning, stacklevel=2)
+        warnings.warn(f"{which} {LEFT_OUT[reason]}", SchemaWarning, stacklevel=2)
     if all(column.role == "ignore" for column in decided.values()):
         raise DataError("no column is left to learn from: give one a family, as in columns={'name': Categorical}")
     return decided

@@ -56,6 +56,7 @@ class Files:
     separator, encoding, header   of CSV; None: detected from the first rows
     lines                         every line is one text; the name of the column they make
     progress                      called with the number of bytes read, as they are read
+    groups                        of a Parquet file: the row groups from one number to another; None: all of them
     """
 
     paths: tuple[str, ...]
@@ -64,6 +65,7 @@ class Files:
     header: bool | None = None
     lines: str | None = None
     progress: Progress | None = None
+    groups: tuple[int, int] | None = None
     names: tuple[str, ...] = ()  # of the columns, once a file has been opened
     dialects: dict[str, Any] = field(default_factory=dict)  # by file of CSV: how it is written
     _started: tuple[list[Batch], Iterator[Batch]] | None = None  # of a pipe: what the sample took, and the rest
@@ -174,21 +176,37 @@ class Files:
         if format_ == "json":
             return JsonReader(stream, shown, self.encoding)
         whole = raw if stream is plain and os.path.isfile(path) else io.BytesIO(stream.read())
-        return (ParquetReader if format_ == "parquet" else ArrowReader)(whole, shown, progress, most)
+        if format_ == "parquet":
+            return ParquetReader(whole, shown, progress, most, self.groups)
+        return ArrowReader(whole, shown, progress, most)
 
 
 def _expand(path: str) -> list[str]:
     """The files that a path or a glob names."""
     if path == "-" or os.path.exists(path):
-        if os.path.isdir(path):
-            raise DataError(f"{path} is a directory: give its files, as in '{os.path.join(path, '*.csv')}'")
-        return [path]
+        if not os.path.isdir(path):
+            return [path]
+        found = sorted(
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(path)
+            for name in names
+            if os.path.splitext(_uncompressed(name))[1].lower() in _FORMATS
+        )
+        if not found:
+            raise DataError(f"{path} is a directory without files of {', '.join(sorted(_FORMATS))}")
+        return found
     if glob.has_magic(path):
         found = sorted(file for file in glob.glob(path, recursive=True) if not os.path.isdir(file))
         if not found:
             raise DataError(f"no file matches {path!r}")
         return found
     raise FileNotFoundError(2, "there is no such file", path)
+
+
+def _uncompressed(name: str) -> str:
+    """The name of a file without what compression adds to it."""
+    root, ending = os.path.splitext(name)
+    return root if ending.lower() in (".gz", ".zst", ".bz2", ".xz") else name
 
 
 @contextmanager

@@ -36,6 +36,7 @@ class Report:
     broken: Trouble | None = None  # lines that are no JSON objects
     no_target: Trouble | None = None  # rows whose class is missing
     no_weight: Trouble | None = None  # rows whose weight is missing or negative
+    skipped: Mapping[str, str] = field(default_factory=dict)  # files that were not counted, and why
 
     def __add__(self, other: Report) -> Report:
         return Report(
@@ -46,6 +47,7 @@ class Report:
             _plus(self.broken, other.broken),
             _plus(self.no_target, other.no_target),
             _plus(self.no_weight, other.no_weight),
+            {**self.skipped, **other.skipped},
         )
 
     def sentences(self) -> list[str]:
@@ -68,6 +70,7 @@ class Report:
                 f"column {column!r}: {_many(t.count, 'cell')} could not be read and {counts} missing "
                 f"(first: {t.where}, {t.example!r})"
             )
+        found += [f"{file} was not counted: {why}" for file, why in self.skipped.items()]
         for column, t in self.encoding.items():
             found.append(
                 f"column {column!r}: {_many(t.count, 'cell')} not in the file's encoding, read with replacement marks "
@@ -89,6 +92,7 @@ class Report:
             "lines_that_are_no_objects": plain(self.broken),
             "rows_without_target": plain(self.no_target),
             "rows_without_weight": plain(self.no_weight),
+            "files_not_counted": dict(self.skipped),
         }
 
 

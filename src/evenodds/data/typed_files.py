@@ -93,10 +93,17 @@ def _as_bytes(chunk: Any) -> Any:
 class ParquetReader:
     """A Parquet file, in batches; only the columns that are needed are read."""
 
-    def __init__(self, stream: BinaryIO, name: str, progress: Callable[[int], None] | None, most: int = MOST) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        progress: Callable[[int], None] | None,
+        most: int = MOST,
+        groups: tuple[int, int] | None = None,
+    ) -> None:
         import pyarrow.parquet as pq
 
-        self.stream, self.name, self.progress, self.most = stream, name, progress, most
+        self.stream, self.name, self.progress, self.most, self.groups = stream, name, progress, most, groups
         stream.seek(0)
         self.names = _names(pq.read_schema(stream), name)
 
@@ -110,12 +117,15 @@ class ParquetReader:
         self.stream.seek(0)
         file = pq.ParquetFile(self.stream, read_dictionary=text, pre_buffer=False, buffer_size=1 << 17)
         wanted = self.names if columns is None else columns
-        size, rows = self.stream.seek(0, os.SEEK_END), 0
-        for batch in file.iter_batches(_batch_rows(len(wanted), self.most), columns=wanted, use_threads=False):
+        size, about = self.stream.seek(0, os.SEEK_END), file.metadata
+        groups = range(*(self.groups or (0, about.num_row_groups)))
+        rows = sum(about.row_group(group).num_rows for group in range(groups.start))
+        few = {"columns": wanted, "use_threads": False, "row_groups": list(groups)}
+        for batch in file.iter_batches(_batch_rows(len(wanted), self.most), **few):
             if batch.num_rows:
                 yield _batch(pa.table(batch), rows, self.name)
             if self.progress is not None:
-                total = max(file.metadata.num_rows, 1)
+                total = max(about.num_rows, 1)
                 self.progress(size * (rows + batch.num_rows) // total - size * rows // total)
             rows += batch.num_rows
 
