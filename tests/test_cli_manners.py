@@ -175,7 +175,7 @@ def test_colours_on_a_terminal_only_and_never_with_no_color(folder):
         (["predict", "titanic.eo", "nothing.csv"], 1, "nothing.csv: there is no such file"),
         (["predict", "people.csv", "people.csv"], 3, "people.csv"),
         (["fit", "no/*.csv", "-t", "y", "-o", "m.eo"], 3, "no file matches 'no/*.csv'"),
-        (["fit", ".", "-t", "y", "-o", "m.eo"], 3, "is a directory"),
+        (["fit", ".", "-t", "y", "-o", "m.eo"], 3, "column 'y' not found"),
         (["fit", "people.csv", "-t", "survived", "-o", "no/such/m.eo"], 1, "no/such/m.eo"),
         (["fit", "people.csv", "-o", "m.eo"], 2, "--target"),
         (["fit", "people.csv", "-t", "survived"], 2, "--output"),
