@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from evenodds.cells import Coded
 from evenodds.data.memory import Table, table
+from evenodds.data.query import Query, is_query
 from evenodds.data.reading import typed
 from evenodds.data.source import Batch, Memory, Source, needed
 from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
@@ -186,12 +187,7 @@ def _expand(path: str) -> list[str]:
     if path == "-" or os.path.exists(path):
         if not os.path.isdir(path):
             return [path]
-        found = sorted(
-            os.path.join(folder, name)
-            for folder, _, names in os.walk(path)
-            for name in names
-            if os.path.splitext(_uncompressed(name))[1].lower() in _FORMATS
-        )
+        found = sorted(_within(path))
         if not found:
             raise DataError(f"{path} is a directory without files of {', '.join(sorted(_FORMATS))}")
         return found
@@ -201,6 +197,15 @@ def _expand(path: str) -> list[str]:
             raise DataError(f"no file matches {path!r}")
         return found
     raise FileNotFoundError(2, "there is no such file", path)
+
+
+def _within(folder: str) -> Iterator[str]:
+    """The files of data in a folder and those below it; not what is hidden, nor the parts that a model keeps beside it."""
+    for where, below, names in os.walk(folder):
+        below[:] = [name for name in below if not name.startswith(".") and not name.endswith(".parts")]
+        for name in names:
+            if not name.startswith(".") and os.path.splitext(_uncompressed(name))[1].lower() in _FORMATS:
+                yield os.path.join(where, name)
 
 
 def _uncompressed(name: str) -> str:
@@ -318,11 +323,13 @@ def _arrow(raw: Any, marks: Any) -> Any:
     return raw if isinstance(raw, pa.ChunkedArray) else pa.chunked_array([raw])
 
 
-def is_path(x: Any) -> bool:
-    """Whether this names files."""
-    return isinstance(x, (str, os.PathLike))
+def is_source(x: Any) -> bool:
+    """Whether this names files, or is a query: rows that are read batch by batch."""
+    return isinstance(x, (str, os.PathLike)) or is_query(x)
 
 
 def read(x: Any) -> Source:
-    """Anything as a source: paths as files, tables as they are."""
-    return Files((os.fspath(x),)) if is_path(x) else Memory(table(x))
+    """Anything as a source: paths as files, queries and tables as they are."""
+    if is_query(x):
+        return Query(x)
+    return Files((os.fspath(x),)) if is_source(x) else Memory(table(x))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import Coded, target_kind
 from evenodds.data.decide import decide
-from evenodds.data.files import is_path, read
+from evenodds.data.files import is_source, read
 from evenodds.data.memory import Table, table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import target_codes
@@ -73,7 +73,7 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _score(self, X: Any, score: Callable[[Any], Floats]) -> Floats:
         """What the model says of some rows, or of all rows of some files, batch by batch."""
         check_is_fitted(self)
-        if not is_path(X):
+        if not is_source(X):
             return score(self._features(X, reset=False))
         reading = Reading(self.model_.schema, target=False)
         return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])

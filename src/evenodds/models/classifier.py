@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.data.files import is_path, read
+from evenodds.data.files import is_source, read
 from evenodds.data.kept import Learnt, chosen
 from evenodds.data.reading import Reading
 from evenodds.data.sum import sum_table
@@ -102,7 +102,7 @@ class NaiveBayes(ClassShell):
 
         `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns.
         """
-        if is_path(X):
+        if is_source(X):
             how, wanted = self._settings(), self.temper
             if self._tuning():
                 tuned, report = learn_tuned(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
@@ -127,9 +127,9 @@ class NaiveBayes(ClassShell):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced."""
         first = not hasattr(self, "model_")
-        if first and (is_path(X) or self.tune is not None):
+        if first and (is_source(X) or self.tune is not None):
             return self.fit(X, y, sample_weight)
-        if is_path(X):
+        if is_source(X):
             part, report = more(self.model_, read(X), sample_weight, self.threads)
             return self._warn(report)._keep((self.model_ + part).set(**vars(self._settings())))
         rows, target, kind = self._read(X, y, reset=first)
@@ -159,7 +159,7 @@ class NaiveBayes(ClassShell):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""
         check_is_fitted(self)
-        if is_path(X):
+        if is_source(X):
             part, report = more(self.model_, read(X), sample_weight, self.threads)
             return self._warn(report)._keep(self.model_ - part)
         rows, target, _ = self._read(X, y, reset=False)
@@ -243,7 +243,7 @@ class NaiveBayes(ClassShell):
         a file, the rows that have a class, in its order; `y` and `sample_weight` are then names of its columns.
         """
         check_is_fitted(self)
-        if not is_path(X):
+        if not is_source(X):
             rows, target, _ = self._read(X, y, reset=False)
             return self.model_.leave_one_out(rows, target, sample_weight, self.threads)
         schema = self.model_.schema

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.data.files import is_path, read
+from evenodds.data.files import is_source, read
 from evenodds.data.kept import Learnt
 from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
@@ -85,7 +85,7 @@ class NaiveLogistic(ClassShell):
         hash of their number.
         """
         self._settings()
-        if is_path(X):
+        if is_source(X):
             told = (self.columns, None, self.schema, sample_weight, self.threads, self._how())
             model, report = learn(read(X), y, *told)
             return self._warn(report)._name(model)._keep(model)
@@ -107,7 +107,7 @@ class NaiveLogistic(ClassShell):
         """
         if not hasattr(self, "model_"):
             return self.fit(X, y, sample_weight)
-        if is_path(X):
+        if is_source(X):
             raise DataError("partial_fit takes rows in memory; of files, read them in parts or fit all of them at once")
         rows, target, kind = self._read(X, y, reset=False)
         old: Bridge = self.model_

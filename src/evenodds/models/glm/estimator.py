@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.data.files import Files, is_path, read
+from evenodds.data.files import Files, is_source, read
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Memory, Source
 from evenodds.errors import DataError
@@ -160,7 +160,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
 
             schema = Schema(dict.fromkeys(names, NUMBER), roles.target, target_kind(source.table[roles.target]))
         model, report = regress(source, roles, settings, self.columns, schema, self.threads)
-        if is_path(X):
+        if is_source(X):
             self._warn(report)._name(model)
         return self._keep(model)
 
@@ -173,7 +173,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
     def _source(self, X: Any, y: Any, weights: Any, offset: Any, exposure: Any, trials: Any) -> tuple[Source, Roles]:
         """Where the rows are, and the names of the columns that are no features."""
         more = {"weights": weights, "offset": offset, "exposure": exposure, "trials": trials}
-        if is_path(X):
+        if is_source(X):
             for name, value in {"y": y, **more}.items():
                 if not isinstance(value, str) and (value is not None or name == "y"):
                     raise DataError(f"the rows are in a file: give {name} as the name of one of its columns")
@@ -238,7 +238,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
     def _said(self, X: Any, offset: Any, exposure: Any, say: Callable[..., Any]) -> Any:
         """What the model says of some rows, or of all rows of some files, batch by batch."""
         check_is_fitted(self)
-        if is_path(X):
+        if is_source(X):
             return joined([say(part) for part in batches(self.model_, X)])
         X = eager(X)
         extra = extras(self.model_, X)
