@@ -200,7 +200,7 @@ def _expand(path: str) -> list[str]:
 
 
 def _within(folder: str) -> Iterator[str]:
-    """The files of data in a folder and those below it; not what is hidden, nor the parts that a model keeps beside it."""
+    """The files of data in a folder and below it; not what is hidden, nor the parts that a model keeps beside it."""
     for where, below, names in os.walk(folder):
         below[:] = [name for name in below if not name.startswith(".") and not name.endswith(".parts")]
         for name in names:
