@@ -224,7 +224,7 @@ def test_numbers_are_their_python(cells):
     for run in ("compiled", "plain"):
         n = len(texts)
         values, rest = np.zeros(n), np.zeros(n, np.int32)
-        left = getattr(short, run)(*data, n, ord("."), values, rest)
+        left = getattr(short, run)(*data, n, ord("."), fives(), values, rest)
         rest = np.arange(n, dtype=np.int32)  # all of them, the short ones too
         wholes, tens, how = np.zeros(n, np.uint64), np.zeros(n, np.int64), np.zeros(n, np.uint8)
         again = np.zeros(n)
@@ -264,12 +264,34 @@ def test_what_is_short_is_read_as_what_is_long():
     cells = [f"{value:.{places}f}"[:9] for value in rng.normal(0, 100, 500) for places in range(6)]
     texts, n = Texts.of(cells), len(cells)
     values, rest = np.zeros(n), np.zeros(n, np.int32)
-    left = short(texts.blob, texts.starts, texts.stops, n, ord("."), values, rest)
+    left = short(texts.blob, texts.starts, texts.stops, n, ord("."), fives(), values, rest)
     assert left < n / 10
     longer, bad = numbers(Texts.of([cell + ("" if "." in cell else ".") + "0" * 9 for cell in cells]))
     read = np.setdiff1d(np.arange(n), rest[:left])
     assert bits(values[read]) == bits(longer[read])
     assert not len(bad)
+
+
+def test_up_to_twenty_characters_are_read_as_python_reads_them():
+    rng = np.random.default_rng(3)
+    sizes = zip(rng.normal(0, 1, 3000) * 10.0 ** rng.integers(-3, 9, 3000), rng.integers(0, 19, 3000))
+    cells = [f"{value:.{int(places)}f}"[:21].removesuffix("-") for value, places in sizes]
+    cells += [
+        "-0.000000000000000000",
+        "9999999.999999999999",
+        "0.000000000000000000",
+        "1234567.8",
+        "1.5e3",
+        "1.2.345678",
+    ]
+    texts, n = Texts.of([*cells, "." * 24]), len(cells) + 1  # the last cells of a run of bytes are not read here
+    values, rest = np.zeros(n), np.zeros(n, np.int32)
+    left = short(texts.blob, texts.starts, texts.stops, n, ord("."), fives(), values, rest)
+    read = np.setdiff1d(np.arange(n), rest[:left])
+    assert left < n / 3
+    assert {cells[i] for i in rest[: left - 1]} >= {"1.5e3", "1.2.345678"}
+    assert bits(values[read]) == bits([float(cells[i]) for i in read])
+    assert max(len(cells[i].lstrip("-")) for i in read) == 20
 
 
 # Texts

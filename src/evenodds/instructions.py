@@ -29,6 +29,11 @@ def bits_set(x: Any) -> int:
     return int(x).bit_count()
 
 
+def high_half(a: Any, b: Any) -> Any:
+    """The first 64 of the 128 bits of a product."""
+    return np.uint64(int(a) * int(b) >> 64)
+
+
 def load_eight(data: Any, i: Any) -> Any:
     """The eight bytes from i on as one little-endian integer; they must all be there."""
     return np.uint64(int.from_bytes(data[i : i + 8].tobytes(), "little"))
@@ -118,6 +123,14 @@ def _teach() -> None:
     def set_code(typing_context: Any, x: Any) -> Any:
         return where(u8), lambda context, builder, signature, args: builder.ctpop(args[0])
 
+    def half_code(typing_context: Any, a: Any, b: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            wide = ir.IntType(128)
+            product = builder.mul(*(builder.zext(value, wide) for value in args))
+            return builder.trunc(builder.lshr(product, wide(64)), word)
+
+        return u8(u8, u8), code
+
     def eight_code(typing_context: Any, data: Any, i: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.load(address(context, builder, word, signature.args[0], *args), align=1)
@@ -173,6 +186,7 @@ def _teach() -> None:
 
     zeros: Any = intrinsic(zeros_code)
     count: Any = intrinsic(set_code)
+    half: Any = intrinsic(half_code)
     eight: Any = intrinsic(eight_code)
     fetch: Any = intrinsic(fetch_code)
     same: Any = intrinsic(same_code)
@@ -180,6 +194,7 @@ def _teach() -> None:
     fold: Any = intrinsic(fold_code)
     overload(trailing_zeros, inline="always")(lambda x: lambda x: zeros(x))
     overload(bits_set, inline="always")(lambda x: lambda x: count(x))
+    overload(high_half, inline="always")(lambda a, b: lambda a, b: half(a, b))
     overload(load_eight, inline="always")(lambda data, i: lambda data, i: eight(data, i))
     overload(fetch_soon, inline="always")(lambda data, i: lambda data, i: fetch(data, i))
     overload(same_byte, inline="always")(lambda data, i, byte: lambda data, i, byte: same(data, i, byte))

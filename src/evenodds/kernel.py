@@ -76,6 +76,7 @@ def compiler() -> Any:
         from numba.extending import intrinsic, overload
     except ImportError:
         return None
+    _without_blas()
     f8, u8 = numba.types.float64, numba.types.uint64
 
     def fused_code(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
@@ -111,3 +112,16 @@ def compiler() -> Any:
     overload(bits, inline="always")(lambda x: lambda x: cast(x))
     overload(eight_bytes, inline="always")(lambda data, start, stop: compiled_eight_bytes)
     return numba
+
+
+def _without_blas() -> None:
+    """Load the part of the compiler that looks for BLAS without letting it look: what calls BLAS looks again, kernels
+    do not, and loading scipy.linalg would take longer than loading all kernels.
+    """
+    from numba.np import linalg
+
+    look, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = look

@@ -1,8 +1,9 @@
 """Numbers read out of text, without a Python string for any of them.
 
-Most cells are a few digits with a decimal mark: `short` reads up to eight characters at once. `scan` takes the others
-apart into a whole number of up to 19 digits and a power of ten, and `nearest` gives the double nearest to their
-product. The few with more digits are laid end to end by `lay`, for a library that rounds them right.
+Most cells are digits with a decimal mark: `short` reads up to eight characters at once, and up to twenty if the mark is
+among the first eight. `scan` takes the others apart into a whole number of up to 19 digits and a power of ten, and
+`nearest` gives the double nearest to their product. The few with more digits are laid end to end by `lay`, for a
+library that rounds them right.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.instructions import text_kernel, trailing_zeros
+from evenodds.instructions import high_half, load_eight, shared, text_kernel, trailing_zeros
 from evenodds.kernel import bits, eight_bytes, kernel
 
 GROUP = 512  # rows of a file that stay in the cache while all of their columns are read
@@ -26,10 +27,12 @@ _BY_10, _BY_100, _BY_10000 = np.uint64(10 << 8 | 1), np.uint64(100 << 16 | 1), n
 _PAIRS, _FOURS, _16, _32 = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF), np.uint64(16), np.uint64(32)
 
 _MOST_DIGITS, _FAR = 19, 1 << 40  # digits that fit 64 bits; a power beyond any text's length
+_MORE = _MOST_DIGITS - 7  # characters after eight of which one is the mark
 _TEN, _TENS = np.uint64(10), np.array([10**k for k in range(9)], np.uint64)
 _POWERS, _EXACT = np.array([float(10**k) for k in range(23)]), np.uint64(1 << 53)
+_SIGNED = np.array([_POWERS, -_POWERS])
 _LEAST, _GREATEST = -342, 308  # powers of ten; times a whole number below 10^19, less is 0 and more is infinite
-_0, _3, _9, _52, _63, _CLOSE, _HALF = (np.uint64(n) for n in (0, 3, 9, 52, 63, 511, 0xFFFFFFFF))
+_0, _3, _9, _52, _63, _CLOSE = (np.uint64(n) for n in (0, 3, 9, 52, 63, 511))
 _INFINITE = np.uint64(2047 << 52)
 
 
@@ -51,14 +54,58 @@ def fives() -> Any:
     return np.array(table, np.uint64)
 
 
+@shared
+def other_bytes(x: Any) -> Any:
+    """A bit (128) for each of eight bytes, less "0" each, that is no digit."""
+    return (((x & _LOW) + _NO_DIGIT) | x) & _HIGH
+
+
+@shared
+def eight_digits(x: Any) -> Any:
+    """The number that eight bytes of digits say, less "0" each."""
+    x = x * _BY_10 >> _8
+    x = (x & _PAIRS) * _BY_100 >> _16
+    return (x & _FOURS) * _BY_10000 >> _32
+
+
+@shared
+def rounded(number: Any, ten: int, five: Any, beyond: Any) -> Any:
+    """The bits of the double nearest to number · 10^ten, which may be infinite; a number of 0 has none.
+
+    The first 128 bits of 5^ten, `five` and what is beyond it, times the number, have the bits of the result and those
+    that decide how to round it (Lemire 2021, "Number parsing at a gigabyte per second"; that there are always enough of
+    them: Mushtak and Lemire 2023, "Fast number parsing without fallback").
+    """
+    zeros: Any = 1086 - np.int64(np.uint64(bits(np.float64(number))) >> _52)  # in front of it, of 64 bits
+    if (number << np.uint64(zeros)) >> _63 == _0:  # the double was rounded up to a power of two
+        zeros += 1
+    number <<= np.uint64(zeros)
+    high, low = high_half(number, five), number * five
+    if high & _CLOSE == _CLOSE:  # what is cut off may carry
+        more = high_half(number, beyond)
+        low += more
+        high += _1 if low < more else _0
+    upper = high >> _63
+    mantissa = high >> (upper + _9)  # 54 bits: one more than a double has
+    exponent = (217706 * ten >> 16) + 1086 + np.int64(upper) - zeros
+    if exponent <= 0:  # smaller than the doubles of full precision
+        mantissa = mantissa >> np.uint64(min(1 - exponent, 63))
+        return (mantissa + (mantissa & _1)) >> _1  # a carry makes it the least double of full precision
+    half = low <= _1 and -4 <= ten <= 23 and mantissa & _3 == _1 and mantissa << (upper + _9) == high
+    mantissa = (mantissa if half else mantissa + (mantissa & _1)) >> _1  # of two that are as near, the even one
+    return (np.uint64(exponent - 1) << _52) + mantissa  # a carry goes into the exponent
+
+
 @text_kernel
-def short(blob: Any, starts: Any, stops: Any, rows: int, decimal: int, values: Any, rest: Any) -> int:
-    """values[i] = the number blob[starts[i]:stops[i]], if it is up to eight digits and a mark; NaN if it is empty.
+def short(blob: Any, starts: Any, stops: Any, rows: int, decimal: int, fives: Any, values: Any, rest: Any) -> int:
+    """values[i] = the number blob[starts[i]:stops[i]], if it is some digits and a mark; NaN if it is empty.
 
     The cells are columns of so many rows, one after the other: they are read some rows at a time. The numbers of other
     cells go to `rest`; returns how many there are.
     """
     left, end, point = 0, len(blob), np.uint64(decimal ^ _ZERO)
+    word = np.empty(1, np.uint64)
+    double = word.view(np.float64)
     for first in range(0, rows, GROUP):
         for column in range(0, len(starts), rows):
             for t in range(column + first, column + min(first + GROUP, rows)):
@@ -67,24 +114,42 @@ def short(blob: Any, starts: Any, stops: Any, rows: int, decimal: int, values: A
                 if n <= 0:
                     values[t] = np.nan
                     continue
-                minus = blob[i] == _MINUS
+                minus = np.int64(blob[i] == _MINUS)
                 i += minus
                 n -= minus
-                if 1 <= n <= 8:  # as if there were zeros in front
-                    x = (eight_bytes(blob, i, end) ^ _ZEROS) << (_8 * np.uint64(8 - n))
-                    others = (((x & _LOW) + _NO_DIGIT) | x) & _HIGH
+                more = n - 8
+                if -7 <= more <= _MORE and i + 24 <= end:  # eight characters, or fewer as if there were zeros in front
+                    x = (load_eight(blob, i) ^ _ZEROS) << (_8 * np.uint64(max(-more, 0)))
+                    others = other_bytes(x)
                     one = (others & (~others + _1)) >> _7  # the first of them
                     if others == one << _7 and x & one * _BYTE == one * point and (n > 1 or others == _0):
                         decimals: Any = 0
                         if others != _0:  # close the gap
                             decimals = 7 - (trailing_zeros(one) >> 3)
                             x = (x & ~((one << _8) - _1)) | ((x & (one - _1)) << _8)
-                        x = x * _BY_10 >> _8
-                        x = (x & _PAIRS) * _BY_100 >> _16
-                        x = (x & _FOURS) * _BY_10000 >> _32
-                        value = np.float64(np.int64(x)) / _POWERS[decimals]
-                        values[t] = -value if minus else value
-                        continue
+                        number = eight_digits(x)
+                        if more <= 0:
+                            values[t] = np.float64(np.int64(number)) / _SIGNED[minus, decimals]
+                            continue
+                        wrong = _1 if others == _0 else _0
+                        if more > 8:
+                            x = load_eight(blob, i + 8) ^ _ZEROS
+                            wrong |= other_bytes(x)
+                            number = number * _TENS[8] + eight_digits(x)
+                            i += 8
+                        last = more - 8 if more > 8 else more
+                        x = (load_eight(blob, i + 8) ^ _ZEROS) << (_8 * np.uint64(8 - last))
+                        wrong |= other_bytes(x)
+                        if wrong == _0:
+                            number = number * _TENS[last] + eight_digits(x)
+                            decimals += more
+                            if number <= _EXACT:
+                                values[t] = np.float64(np.int64(number)) / _SIGNED[minus, decimals]
+                                continue
+                            at = -decimals - _LEAST
+                            word[0] = rounded(number, -decimals, fives[at, 0], fives[at, 1]) | np.uint64(minus) << _63
+                            values[t] = double[0]
+                            continue
                 rest[left] = t
                 left += 1
     return left
@@ -128,11 +193,9 @@ def scan(
             while i < stop:  # eight digits at once, or the last few as if there were zeros in front
                 here = min(8, stop - i)
                 x = (eight_bytes(blob, i, end) ^ _ZEROS) << (_8 * np.uint64(8 - here))
-                if (((x & _LOW) + _NO_DIGIT) | x) & _HIGH != _0:
+                if other_bytes(x) != _0:
                     break
-                x = x * _BY_10 >> _8
-                x = (x & _PAIRS) * _BY_100 >> _16
-                number = number * _TENS[here] + ((x & _FOURS) * _BY_10000 >> _32)
+                number = number * _TENS[here] + eight_digits(x)
                 i += here
             while i < stop and _ZERO <= blob[i] <= _NINE:
                 number = number * _TEN + np.uint64(blob[i] - _ZERO)
@@ -177,15 +240,12 @@ def scan(
         wholes[t], tens[t] = number, ten
 
 
-@kernel
+@text_kernel
 def nearest(wholes: Any, tens: Any, how: Any, fives: Any, rest: Any, values: Any) -> int:
     """values[i] *= the double nearest to wholes[k] · 10^tens[k], i = rest[k], where how[k] is SCANNED; else NaN.
 
     Where both are doubles, one operation rounds right (Clinger 1990, "How to read floating point numbers accurately").
-    Otherwise the first 128 bits of 5^ten, times the whole number, have the bits of the result and those that decide how
-    to round it (Lemire 2021, "Number parsing at a gigabyte per second"; that there are always enough of them: Mushtak
-    and Lemire 2023, "Fast number parsing without fallback"). What is infinite is junk. Returns how many cells are
-    neither numbers nor missing.
+    What is infinite is junk. Returns how many cells are neither numbers nor missing.
     """
     left = 0
     word = np.empty(1, np.uint64)
@@ -204,33 +264,7 @@ def nearest(wholes: Any, tens: Any, how: Any, fives: Any, rest: Any, values: Any
         if number == _0 or ten < _LEAST:
             values[rest[t]] *= 0.0
             continue
-        zeros: Any = 1086 - np.int64(np.uint64(bits(np.float64(number))) >> _52)  # in front of it, of 64 bits
-        if (number << np.uint64(zeros)) >> _63 == _0:  # the double was rounded up to a power of two
-            zeros += 1
-        number <<= np.uint64(zeros)
-        high, low = _0, _0
-        for k in range(2):
-            a, b, c, d = number >> _32, number & _HALF, fives[ten - _LEAST, k] >> _32, fives[ten - _LEAST, k] & _HALF
-            middle = (b * d >> _32) + (a * d & _HALF) + (b * c & _HALF)
-            top = a * c + (a * d >> _32) + (b * c >> _32) + (middle >> _32)
-            if k == 0:
-                high, low = top, (middle << _32) | (b * d & _HALF)
-                if high & _CLOSE != _CLOSE:  # what is cut off cannot carry
-                    break
-            else:
-                low += top
-                high += _1 if low < top else _0
-        upper = high >> _63
-        mantissa = high >> (upper + _9)  # 54 bits: one more than a double has
-        exponent = (217706 * ten >> 16) + 1086 + np.int64(upper) - zeros
-        if exponent <= 0:  # smaller than the doubles of full precision
-            mantissa = mantissa >> np.uint64(min(1 - exponent, 63))
-            mantissa = (mantissa + (mantissa & _1)) >> _1
-            word[0] = mantissa  # a carry makes it the least double of full precision
-        else:
-            half = low <= _1 and -4 <= ten <= 23 and mantissa & _3 == _1 and mantissa << (upper + _9) == high
-            mantissa = (mantissa if half else mantissa + (mantissa & _1)) >> _1  # of two that are as near, the even one
-            word[0] = (np.uint64(exponent - 1) << _52) + mantissa  # a carry goes into the exponent
+        word[0] = rounded(number, ten, fives[ten - _LEAST, 0], fives[ten - _LEAST, 1])
         values[rest[t]] *= double[0]
         if word[0] >= _INFINITE:
             values[rest[t]], how[t] = np.nan, JUNK

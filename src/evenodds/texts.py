@@ -205,7 +205,7 @@ def numbers(texts: Texts, marks: Marks = PLAIN, columns: int = 1) -> tuple[NDArr
     """
     cells, decimal = (texts.blob, texts.starts, texts.stops), ord(marks.decimal)
     values, rest = np.empty(len(texts)), np.empty(len(texts), np.int32)
-    rest = rest[: short(*cells, len(texts) // columns, decimal, values, rest)]
+    rest = rest[: short(*cells, len(texts) // columns, decimal, fives(), values, rest)]
     if not len(rest):
         return values, np.empty(0, np.int64)
     n, thousands = len(rest), np.frombuffer(marks.thousands.encode(), np.uint8)
