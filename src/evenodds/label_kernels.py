@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.instructions import fetch_soon, load_eight, text_kernel
 from evenodds.kernel import eight_bytes, kernel
 
+AHEAD = 16  # texts of a column lie far from each other: they are fetched while others are hashed
+BYTE, ONE = np.uint64(8), np.uint64(1)
 STEP, MIX, HALF = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93), np.uint64(32)
 
 
-@kernel
+@text_kernel
 def hash_blob(blob: Any, ends: Any, starts: Any = None) -> Any:
     """The keys of the texts blob[starts[i]:ends[i]]; without starts, of the texts blob[ends[i]:ends[i+1]].
 
@@ -23,9 +26,17 @@ def hash_blob(blob: Any, ends: Any, starts: Any = None) -> Any:
         h = np.uint64(0)
         start = ends[t] if starts is None else starts[t]
         stop = ends[t + 1] if starts is None else max(ends[t], start)
-        for i in range(start, stop, 8):
-            h = (h ^ eight_bytes(blob, i, stop)) * STEP
-            h ^= h >> HALF
+        if starts is not None:
+            fetch_soon(blob, starts[min(t + AHEAD, len(keys) - 1)])
+        if stop + 8 <= len(blob):
+            for i in range(start, stop, 8):
+                word = load_eight(blob, i)
+                h = (h ^ (word if stop - i >= 8 else word & ((ONE << (BYTE * np.uint64(stop - i))) - ONE))) * STEP
+                h ^= h >> HALF
+        else:
+            for i in range(start, stop, 8):
+                h = (h ^ eight_bytes(blob, i, stop)) * STEP
+                h ^= h >> HALF
         h ^= np.uint64(stop - start)
         h = h * MIX
         h ^= h >> HALF

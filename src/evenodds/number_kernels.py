@@ -119,7 +119,7 @@ def short(blob: Any, starts: Any, stops: Any, rows: int, decimal: int, fives: An
                 n -= minus
                 more = n - 8
                 if -7 <= more <= _MORE and i + 24 <= end:  # eight characters, or fewer as if there were zeros in front
-                    x = (load_eight(blob, i) ^ _ZEROS) << (_8 * np.uint64(max(-more, 0)))
+                    x = (load_eight(blob, i) ^ _ZEROS) << (_8 * np.uint64(-min(more, 0)))
                     others = other_bytes(x)
                     one = (others & (~others + _1)) >> _7  # the first of them
                     if others == one << _7 and x & one * _BYTE == one * point and (n > 1 or others == _0):
