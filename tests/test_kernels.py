@@ -164,7 +164,7 @@ def test_encoded_texts_are_the_texts(run, monkeypatch):
     known = np.random.default_rng(9).random(len(given)) < 0.9
     blob = np.frombuffer("".join(given).encode(), np.uint8)
     ends = np.cumsum([0, *(len(text.encode()) for text in given)]).astype(np.int32)
-    codes, labels, place = Labels.encode(blob, ends, known)
+    codes, labels, place = Labels.encode(blob, ends[:-1], ends[1:], known)
     assert labels == Labels.of([text for text, there in zip(given, known) if there])
     read = [labels.text(place[code]) if code >= 0 else None for code in codes]
     assert read == [text if there else None for text, there in zip(given, known)]
@@ -173,7 +173,8 @@ def test_encoded_texts_are_the_texts(run, monkeypatch):
 def test_a_table_of_texts_grows_when_it_is_half_full():
     given = [f"text number {i}" for i in range(5000)]
     ends = np.cumsum([0, *map(len, given)])
-    codes, labels, place = Labels.encode(np.frombuffer("".join(given).encode(), np.uint8), ends, np.empty(0, bool))
+    blob = np.frombuffer("".join(given).encode(), np.uint8)
+    codes, labels, place = Labels.encode(blob, ends[:-1], ends[1:], np.empty(0, bool))
     assert [labels.text(place[code]) for code in codes] == given
 
 

@@ -280,7 +280,7 @@ def _codes_of_text(raw: Any) -> Coded:
     ends = np.frombuffer(offsets, wide)[raw.offset : raw.offset + len(raw) + 1]
     blob = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     known = raw.is_valid().to_numpy(zero_copy_only=False) if raw.null_count else np.empty(0, np.bool_)
-    return Coded(*Labels.encode(blob, ends, known))
+    return Coded(*Labels.encode(blob, ends[:-1], ends[1:], known))
 
 
 def _small_integers(raw: NDArray[Any]) -> Coded | None:

@@ -15,19 +15,15 @@ STEP, MIX, HALF = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93), 
 
 
 @text_kernel
-def hash_blob(blob: Any, ends: Any, starts: Any = None) -> Any:
-    """The keys of the texts blob[starts[i]:ends[i]]; without starts, of the texts blob[ends[i]:ends[i+1]].
-
-    So texts are hashed where they lie, end to end or cut out of something else; one that ends before it starts is as
-    good as empty.
+def hash_blob(blob: Any, starts: Any, stops: Any) -> Any:
+    """The keys of the texts blob[starts[i]:stops[i]], hashed where they lie; one that stops before it starts is as good
+    as empty.
     """
-    keys = np.empty(len(ends) - 1 if starts is None else len(ends), np.uint64)
+    keys = np.empty(len(starts), np.uint64)
     for t in range(len(keys)):
         h = np.uint64(0)
-        start = ends[t] if starts is None else starts[t]
-        stop = ends[t + 1] if starts is None else max(ends[t], start)
-        if starts is not None:
-            fetch_soon(blob, starts[min(t + AHEAD, len(keys) - 1)])
+        start, stop = starts[t], max(stops[t], starts[t])
+        fetch_soon(blob, starts[min(t + AHEAD, len(keys) - 1)])
         if stop + 8 <= len(blob):
             for i in range(start, stop, 8):
                 word = load_eight(blob, i)

@@ -156,13 +156,12 @@ class Labels(Grid):
 
     @classmethod
     def encode(
-        cls, blob: Bytes, ends: NDArray[Any], known: NDArray[np.bool_], starts: NDArray[Any] | None = None
+        cls, blob: Bytes, starts: NDArray[Any], stops: NDArray[Any], known: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int32], Labels, Ints]:
-        """Texts as codes (-1 where not known; an empty `known` is all of them), their labels, each code's place there.
-
-        The texts are blob[starts[i]:ends[i]] or, without starts, blob[ends[i]:ends[i+1]]; they are hashed in place.
+        """The texts blob[starts[i]:stops[i]] as codes (-1 where not known; an empty `known` is all of them), their
+        labels, each code's place there.
         """
-        every = hash_blob(blob, ends) if starts is None else hash_blob(blob, ends, starts)
+        every = hash_blob(blob, starts, stops)
         codes, size = np.empty(len(every), np.int32), 1 << 10
         while True:
             slots, keys, first = np.full(size, -1, np.int32), np.empty(size, np.uint64), np.empty(size, np.int64)
@@ -174,8 +173,7 @@ class Labels(Grid):
         rows = first[:distinct][order]
         place = np.empty(distinct, np.int64)
         place[order] = np.arange(distinct)
-        cuts = (ends[rows], ends[rows + 1]) if starts is None else (starts[rows], ends[rows])
-        return codes, cls(keys[order], *_cut(blob, *cuts)), place
+        return codes, cls(keys[order], *_cut(blob, starts[rows], stops[rows])), place
 
     def text(self, i: int | np.integer[Any]) -> str:
         """The text of the i-th label."""
@@ -277,5 +275,6 @@ def hash_texts(texts: Sequence[bytes]) -> Keys:
     blob = np.frombuffer(b"".join(texts), np.uint8)
     if len(blob) < _MANY:
         return np.array([key(text) for text in texts], np.uint64)
-    keys: Keys = hash_blob.compiled(blob, np.cumsum([0, *map(len, texts)]))
+    ends = np.cumsum([0, *map(len, texts)])
+    keys: Keys = hash_blob.compiled(blob, ends[:-1], ends[1:])
     return keys

@@ -117,7 +117,7 @@ def short(blob: Any, starts: Any, stops: Any, rows: int, decimal: int, fives: An
                 minus = np.int64(blob[i] == _MINUS)
                 i += minus
                 n -= minus
-                more = n - 8
+                more: Any = n - 8
                 if -7 <= more <= _MORE and i + 24 <= end:  # eight characters, or fewer as if there were zeros in front
                     x = (load_eight(blob, i) ^ _ZEROS) << (_8 * np.uint64(-min(more, 0)))
                     others = other_bytes(x)

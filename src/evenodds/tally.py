@@ -314,12 +314,12 @@ def _spread(tally: Tally, layout: Layout, places: Ints) -> Tally:
     for name in tally.layout.specs:
         axis, numbers, is_sum = tally.leaf(name)
         spec = layout.specs[name]
-        rows = np.arange(len(axis)) if axis == spec.axis else spec.axis.find(axis.keys)
+        rows: Any = slice(None) if axis == spec.axis else np.searchsorted(spec.axis.keys, axis.keys)
         vector = sums if is_sum else counts
         target = vector[..., spec.start : spec.stop].reshape(*vector.shape[:-1], len(spec.axis), len(layout.groups))
         if same:
             target[..., rows, :] = numbers
         else:
-            target[..., rows[:, None], places] = numbers
+            target[..., np.arange(len(spec.axis))[rows, None], places] = numbers
     lists = {name: one.grouped(len(layout.groups), places) for name, one in tally.lists.items()}
     return Tally(layout, counts, sums, lists)

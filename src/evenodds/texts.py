@@ -251,7 +251,7 @@ def _decoded(labels: Labels) -> list[str]:
 
 
 def _encode(texts: Texts) -> tuple[NDArray[np.int32], Labels, Ints]:
-    return Labels.encode(texts.blob, texts.stops, texts.known, texts.starts)
+    return Labels.encode(texts.blob, texts.starts, texts.stops, texts.known)
 
 
 def codes(texts: Texts, missing: Sequence[str] = MISSING_TEXT) -> tuple[NDArray[np.int32], Labels, Ints, int]:

@@ -69,7 +69,6 @@ def fit(
     if pattern is not None and target != pattern.target:
         raise WrongUsageError(f"--target {target}: the model that --like names predicts {pattern.target!r}")
     from evenodds.models.learn import learn
-    from evenodds.models.tune import learn_tuned
 
     if checkpoint is None and any(map(os.path.isdir, paths)):
         checkpoint = f"{output}.parts"
@@ -81,6 +80,8 @@ def fit(
         weight, temper = modelling.weight, modelling.temper
         model: Any
         if tune:
+            from evenodds.models.tune import learn_tuned
+
             tuned, report = learn_tuned(source, target, told, how, pattern, weight, reading.threads)
             model = tuned.model
         elif bridge:

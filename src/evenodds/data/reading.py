@@ -257,7 +257,7 @@ def typed(raw: Any, marks: Marks) -> Any:
     found = coded.labels.texts()
     places = coded.places
     where = arrow_numbers(places, places < 0)
-    values, _ = texts.numbers(Texts.cut(coded.labels.blob, coded.labels.ends), marks)
+    values, _ = texts.numbers(Texts.cut(coded.labels.blob, coded.labels.ends.astype(np.int32)), marks)
     numeric = ~np.isnan(values)
     if _NOT_MEANT.search("\n".join(found)):
         numeric &= np.array([not _NOT_MEANT.match(text) for text in found], bool)

@@ -60,7 +60,7 @@ def sum_table(
 
 
 def _sum_shard(table: Table, schema: Schema, labels: Grid, rows: Rows, threads: int = 1) -> Tally:
-    leaves = {CLASSES: Leaf(Fixed(1), count(np.zeros(table.rows, np.int8), 1, rows))}
+    leaves = {CLASSES: Leaf(Fixed(1), count(np.zeros(table.rows, np.int32), 1, rows))}
     together: dict[type[Any], dict[str, Any]] = {}
     for name, column in schema.features.items():
         assert column.family is not None
