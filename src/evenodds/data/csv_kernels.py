@@ -211,17 +211,23 @@ def cut(
 def turn(block: Any, ends: Any, spans: Any, odd: Any, cells: Any, strip: bool, columns: Any) -> None:
     """What `split` found, by column: the text of cell j of row i goes from columns[j, 0, i] to columns[j, 1, i]."""
     many, rows = columns.shape[0], columns.shape[2]
+    begins = np.empty(GROUP, np.int32)  # of the next cell in each row
     for first in range(0, rows, GROUP):
+        here = min(GROUP, rows - first)
+        for i in range(here):
+            begins[i] = spans[first + i, 0]
         for j in range(many):
-            starts, stops = columns[j, 0], columns[j, 1]
-            for i in range(first, min(first + GROUP, rows)):
-                end = ends[i * many + j]
+            starts, stops = columns[j, 0, first : first + here], columns[j, 1, first : first + here]
+            mine = ends[first * many + j : (first + here) * many : many]
+            for i in range(here):
+                end = mine[i]
                 quoted = end & 1
-                start = (spans[i, 0] if j == 0 else (ends[i * many + j - 1] >> 1) + 1) + quoted
-                stop = (end >> 1) - quoted
-                while strip and quoted == 0 and start < stop and block[start] == BLANK:
-                    start += 1
-                starts[i], stops[i] = start, stop - (start == stop and quoted == 0)
+                start, stop = begins[i] + quoted, (end >> 1) - quoted
+                if strip:
+                    while quoted == 0 and start < stop and block[start] == BLANK:
+                        start += 1
+                begins[i] = (end >> 1) + 1
+                starts[i], stops[i] = start, stop - ((start == stop) & (quoted == 0))
     for k in range(len(odd)):
         for j in range(many):
             columns[j, 0, odd[k]], columns[j, 1, odd[k]] = cells[k, j, 0], cells[k, j, 1]
