@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from typing import BinaryIO, TypeAlias
@@ -37,7 +36,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield file
         return
     target = os.path.realpath(path)
-    aside = os.path.join(os.path.dirname(target), f".evenodds-{secrets.token_hex(8)}.tmp")
+    aside = os.path.join(os.path.dirname(target), f".evenodds-{os.urandom(8).hex()}.tmp")
     try:
         if old is not None and not os.access(target, os.W_OK):  # replacing it would get round its protection
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -54,6 +53,8 @@ class Frame:
         return "\n".join(([self.title] if self.title else []) + lines)
 
     def _repr_html_(self) -> str:
+        import html  # which one message need not wait for
+
         texts, _ = self._texts()
         head, *body = ["".join(f"<td>{html.escape(t)}</td>" for t in line) for line in texts]
         rows = "".join(f"<tr>{line}</tr>" for line in body)
