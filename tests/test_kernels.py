@@ -323,3 +323,12 @@ def test_what_is_just_below_zero_is_in_the_bin_of_zero(weight):
     keys = found.layout.specs["x", "histogram"].axis.keys
     assert keys.tolist() == [-130944, 0]
     assert found["x", "histogram"].ravel().tolist() == [(weight or 1), 4 * (weight or 1)]
+
+
+def test_the_compiler_is_loaded_without_scipy_linalg_and_multiplies_matrices_all_the_same():
+    script = (
+        "import sys, numpy as np; from evenodds.kernel import compiler; numba = compiler();"
+        "print('scipy.linalg' in sys.modules); print(numba.njit(lambda a: a @ a)(2 * np.eye(2)).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["False", "[[4.0, 0.0], [0.0, 4.0]]"]
