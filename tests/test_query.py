@@ -2,18 +2,23 @@
 
 import duckdb
 import pytest
-from tables import COLUMNS, mixed
 
 import evenodds as eo
 from evenodds.data import query
+from tables import COLUMNS, mixed
+
+
+def query_of(frame, sql):
+    connection = duckdb.connect()
+    connection.register("rows", frame)
+    return connection.sql(sql)
 
 
 @pytest.mark.parametrize("rows", [1 << 17, 50])
 def test_a_query_gives_the_model_of_its_rows(rows, monkeypatch):
     monkeypatch.setattr(query, "ROWS", rows)
     X, y = mixed(400)
-    frame = X.assign(level=y, more=1)
-    relation = duckdb.sql("select * exclude (more) from frame")
+    relation = query_of(X.assign(level=y, more=1), "select * exclude (more) from rows")
     nb, whole = eo.NaiveBayes(COLUMNS).fit(relation, "level"), eo.NaiveBayes(COLUMNS).fit(X, y)
     assert nb.model_ == whole.model_
     assert (nb.predict_proba(relation) == whole.predict_proba(X)).all()
@@ -22,9 +27,7 @@ def test_a_query_gives_the_model_of_its_rows(rows, monkeypatch):
 
 def test_more_rows_from_a_query():
     X, y = mixed(400)
-    frame = X.assign(level=y)
-    half = duckdb.sql("select * from frame limit 200")
-    rest = duckdb.sql("select * from frame offset 200")
+    half, rest = (query_of(X.assign(level=y), f"select * from rows {which} 200") for which in ("limit", "offset"))
     assert (
         eo.NaiveBayes(COLUMNS).fit(half, "level").partial_fit(rest, "level").model_
         == eo.NaiveBayes(COLUMNS).fit(X, y).model_
@@ -38,8 +41,8 @@ def test_a_column_that_a_query_lacks_is_named():
 
 
 def test_a_regression_of_a_query():
-    X, y = mixed(400, holes=0.0)
+    X, _ = mixed(400, holes=0.0)
     frame = X[["height", "age"]].assign(kicks=X["kicks"])
-    glm = eo.GLM(eo.Poisson).fit(duckdb.sql("select * from frame"), "kicks")
+    glm = eo.GLM(eo.Poisson).fit(query_of(frame, "select * from rows"), "kicks")
     same = eo.GLM(eo.Poisson).fit(frame[["height", "age"]], frame["kicks"])
     assert glm.model_.coefficients == pytest.approx(same.model_.coefficients, rel=1e-9)
