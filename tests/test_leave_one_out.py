@@ -21,7 +21,7 @@ from evenodds.families import words as words_family
 from evenodds.families.left_out import Left
 from evenodds.families.words import unit_of
 from evenodds.models.naive_bayes import Model
-from evenodds.text import leave_kernels
+from evenodds.text import leave_kernels, table_kernels
 from evenodds.text.words import EVENTS
 from laws import LEARNERS
 from tables import COLUMNS, mixed
@@ -216,9 +216,12 @@ def test_texts_are_not_left_out_under_estimates_that_have_no_closed_form():
             nb.leave_one_out(["cc"], ["z"])
 
 
-@pytest.mark.parametrize("name", ["lay_beside", "find_rows", "drop_lost", "multinomial", "complement", "bernoulli"])
+@pytest.mark.parametrize(
+    "name", ["lay_beside", "number_keys", "count_of", "drop_lost", "multinomial", "complement", "bernoulli"]
+)
 def test_compiled_and_plain_kernels_agree(name, monkeypatch):
-    kernel = getattr(leave_kernels, name)
+    module = leave_kernels if hasattr(leave_kernels, name) else table_kernels
+    kernel = getattr(module, name)
     asked = []
 
     def both(*args):
@@ -233,7 +236,7 @@ def test_compiled_and_plain_kernels_agree(name, monkeypatch):
                 assert np.array_equal(a, b)
         return compiled
 
-    monkeypatch.setattr(leave_kernels, name, both)
+    monkeypatch.setattr(module, name, both)
     texts, y = ["free prize now free", "lunch at noon", "free lunch", "", "noon prize"] * 3, list("xyyxz") * 3
     for events in EVENTS:
         for prior in ("flat", "pooled"):

@@ -19,7 +19,8 @@ from evenodds.data.messages import messages
 from evenodds.data.titanic import titanic as passengers
 from evenodds.models.left_out import LeftOut, leave_one_out
 from evenodds.models.naive_bayes import Model
-from evenodds.models.temper import Said, Temper, _Problem, fit
+from evenodds.models.temper import Said, Temper, fit
+from evenodds.models.temper_problem import Problem
 from evenodds.text import quick
 
 
@@ -82,7 +83,7 @@ def test_the_slope_is_the_derivative():
         Said(("t",), rng.normal(size=(n, 3)), rng.integers(0, 40, n).astype(float)),
         Said(("x",), rng.normal(size=(n, 3))),
     ]
-    problem = _Problem(np.log(rng.dirichlet(np.ones(3), n)), said, y, rng.random(n))
+    problem = Problem(np.log(rng.dirichlet(np.ones(3), n)), said, y, rng.random(n))
     for _ in range(5):
         at = 0.3 * rng.normal(size=2 * 2 + 1 + 3)
         assert_allclose(problem(at)[1], approx_fprime(at, lambda x: problem(x)[0], 1e-6), rtol=1e-4, atol=1e-4)
@@ -94,12 +95,13 @@ def test_it_is_fitted_on_rows_that_are_left_out():
     model = eo.NaiveBayes(columns=COLUMNS, temper=True).fit(table, y).model_
     temper, plain = model.temper, model.untempered
     learnt = Learnt(*_read(table, y))
-    lengths = np.array([len(text.split()) for text in table["text"].to_pylist()])
+    split = np.array([len(text.split()) for text in table["text"].to_pylist()])
 
-    def summed(rows, first, says):
+    def summed(lengths, first, says):
+        assert lengths["text"].tolist() == split.tolist()
         total = temper.prior * first + [temper.offsets[c] for c in model.classes]
         for name, evidence in says.items():
-            far = np.maximum(lengths, 1.0) ** -temper.shrink[name] if name in temper.shrink else np.ones(len(y))
+            far = np.maximum(split, 1.0) ** -temper.shrink[name] if name in temper.shrink else np.ones(len(y))
             total = total + temper.exponents[name] * far[:, None] * evidence
         return total
 

@@ -7,11 +7,9 @@ distinct words are looked up, and what is left of their counts is weighed. A wor
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenodds.errors import DataError
 from evenodds.families import words as family
@@ -21,23 +19,16 @@ from evenodds.families.words import PLAIN, Pseudo, WordCounts
 from evenodds.labels import Ints
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels as run
-from evenodds.text.batches import BATCH, Level, Reader, bucket_keys
+from evenodds.text.bags import Bags
 from evenodds.text.count import to_unit
-from evenodds.text.shards import Pool, replacing_table
-from evenodds.text.tables import frozen, lookup
-from evenodds.texts import Texts
+from evenodds.text.tables import Sorted, frozen, numbered
 
 TABLE = 1 << 19  # whole numbers whose logs are kept, at most: what frequent words count, too
 SMALL = run.ROUNDING
 
 
-def left_out(tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
-    """The evidence of texts, each with its own words taken out of its class."""
-    return LeftWords(tally, how).score
-
-
 class LeftWords:
-    """The counts of all texts, made ready to take one text's out."""
+    """The counts of all texts, ready to have one text's taken out."""
 
     def __init__(self, tally: Tally, how: How) -> None:
         self.words, self.how = how.column.words or PLAIN, how
@@ -50,105 +41,85 @@ class LeftWords:
             raise ValueError("its counts are pruned: the rare words of a text are gone, so it cannot be left out")
         self.prior: Pseudo = prior
         self.unit = family.unit_of(WordCounts.counts(tally), self.words)
-        known = WordCounts.shares(tally, prior, how.column)
-        self.keys, self.totals, classes = known.keys, known.totals, known.counts.shape[1]
-        self.counts = np.empty((len(known.keys), classes + 1))  # of each class, and of all: side by side in the caches
-        self.counts[:, :-1] = known.counts
-        self.counts[:, -1] = known.counts.sum(axis=1)
-        self._places = lookup(known.keys, np.arange(len(known.keys), dtype=np.uint64))
+        self._counts = used = WordCounts.counts(tally)
+        if self.words.min_count > 1:
+            self._counts = used = replace(used, lists=used.frequent(self.words.min_count))
+        self._size = len(used.keys())  # words in all
+        bernoulli = self.words.events == "bernoulli"
+        self.totals = used.documents.astype(float) if bernoulli else self.unit * used.tokens.astype(float)
         with np.errstate(divide="ignore"):
             self._table = np.log(np.arange(min(TABLE, int(self.totals.sum()) + 2)) + prior.strength)
-        self._whole = WordCounts.counts(tally).is_whole and self.words.length == "as is"
+        self._whole = used.is_whole and self.words.length == "as is"
 
-    @functools.cached_property
-    def _logs(self) -> Floats:
-        """What each word says of each class if nothing is left out; under a pooled prior every text has its own."""
-        if self.prior.pooled:
-            return np.zeros((0, len(self.totals)))
-        counts, strength = self.counts[:, :-1], self.prior.strength
-        words, classes = np.nonzero(counts)  # most words are in few classes
-        n = counts[words, classes]
-        with np.errstate(divide="ignore"):
-            found = np.full(counts.shape, np.log(strength))
-            found[words, classes] = np.log(n + strength)
-            if self.words.events == "bernoulli":
-                found -= np.log(self.totals + strength)
-                absent = np.maximum(self.totals[classes] - n, 0.0)
-                found[words, classes] = np.log(n + strength) - np.log(absent + strength)
-        return found
-
-    def score(self, texts: Texts, left: Left) -> Floats:
+    def score(self, texts: Bags, left: Left) -> Floats:
         """Σ of the weights of each text's words in each class, (texts, classes), without the text's own counts."""
-        words, sums = self.words, np.zeros((len(texts), left.n_groups))
-        replaced = replacing_table(texts, words.tokens, Pool(1))
-        reader = Reader(texts, words.tokens, replaced=replaced)
-        for first, beyond in reader.texts.pieces(BATCH):
-            level, times = reader.bags(self._level(reader.read(first, beyond)))
-            rows = np.empty(len(level.keys), np.int64)
-            run.find_rows(level.keys, *self._places, rows)
-            self._batch(level, times, rows, left.some(slice(first, beyond)), first, sums[first:beyond])
+        sums, (rows, counts) = np.zeros((len(texts.ends), left.n_groups)), self._own(texts)
+        self._check(texts, rows, left)
+        self._weigh(texts, rows, frozen(counts), left, sums)
         return sums
 
-    def _level(self, levels: list[Level]) -> Level:
-        """All tokens of each text, words and n-grams end to end, or their buckets."""
-        whole, *more = levels[self.words.tokens.lengths[0] - 1 :]
-        for level in more:
-            keys, ends = np.empty(len(whole.keys) + len(level.keys), np.uint64), np.empty(len(level.ends), np.int64)
-            run.lay_beside(whole.keys, whole.ends, level.keys, level.ends, keys, ends)
-            whole = Level(keys, np.empty(len(keys), np.uint64), ends)
-        if self.words.buckets is None:
-            return whole
-        return Level(bucket_keys(whole.keys, self.words.buckets), whole.places, whole.ends)
+    def _own(self, texts: Bags) -> tuple[Ints, Floats]:
+        """Where each token stands among the texts' own words, -1 where it counts nothing; and those words' counts.
 
-    def _batch(self, level: Level, times: Ints, rows: Ints, left: Left, first: int, sums: Floats) -> None:
-        words, distinct, counts = self.words, self.words.distinct, frozen(self.counts)
-        self._check(level, rows, left, first)
+        Of each class, and last of all: side by side in the caches. What no text has is not looked at.
+        """
+        rows, keys, order = numbered(texts.keys)
+        counts = np.zeros((len(keys), len(self.totals) + 1))
+        spots = np.empty((len(keys) + 1, 2), np.int64)
+        for k, one in enumerate(self._counts.lists):
+            run.count_of(keys, order, frozen(one.keys), frozen(one.numbers), spots, counts, k)
+        if self.unit != 1.0:
+            counts *= self.unit
+        unknown = counts[:, -1] == 0.0
+        return np.where(unknown[rows], -1, rows) if unknown.any() else rows, counts
+
+    def _weigh(self, texts: Bags, rows: Ints, counts: Floats, left: Left, sums: Floats) -> None:
+        words, distinct, (_, times, ends) = self.words, self.words.distinct, texts
         gone, lost = np.empty(len(rows)), np.zeros(len(sums), np.int64)
         less = np.zeros((len(sums), left.n_groups))
         enough = float(words.min_count) * self.unit if words.min_count > 1 else 0.0
         own = (counts, left.groups, left.amounts, enough)
-        wrong = run.drop_lost(rows, self._taken(times, level.ends), level.ends, *own, gone, less, lost)
+        wrong = run.drop_lost(rows, self._taken(times, ends), ends, *own, gone, less, lost)
         if wrong >= 0:
-            raise DataError(f"text {first + wrong} has a word more often than its class: {_NEVER}")
+            raise DataError(f"text {wrong} has a word more often than its class: {_NEVER}")
         how = (self.prior.strength, self.prior.pooled)
         if words.events == "bernoulli":
             self._absent(left, sums)
             many = self._summed(left.amounts)
             of = (counts, left.groups, gone, self.totals, left.amounts)
-            run.bernoulli(rows, level.ends, *of, *how, self._table, frozen(self._logs), many, sums)
+            run.bernoulli(rows, ends, *of, *how, self._table, many, sums)
             return
         totals = np.maximum(self.totals - less, 0.0)
         totals[totals <= SMALL * less] = 0.0
         weights = np.full(len(sums), self.prior.strength)
         if not self.prior.pooled:
-            weights *= len(self.keys) - lost
+            weights *= self._size - lost
         args = (counts, left.groups, gone, totals, weights, *how, distinct, self._table)
         if words.events == "complement":
             whole = self._whole and bool((left.amounts == np.floor(left.amounts)).all())
-            run.complement(rows, times, level.ends, *args, whole, sums)
+            run.complement(rows, times, ends, *args, whole, sums)
             return
         there = np.empty(len(sums))
-        run.multinomial(rows, times, level.ends, *args, frozen(self._logs), there, sums)
+        run.multinomial(rows, times, ends, *args, there, sums)
         if self.how.unseen and self.prior.strength > 0:
-            tokens = np.diff(level.ends, prepend=0) if distinct else _sums(times, level.ends)
             share = self.prior.strength / (totals.sum(axis=1) + 1) if self.prior.pooled else self.prior.strength
             whole = totals + weights[:, None]  # 0 where no text has a word any more: then nothing is said
             mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(np.where(whole > 0, whole, 1.0))
-            sums += (tokens - there)[:, None] * mass
+            sums += (texts.lengths(distinct) - there)[:, None] * mass
 
     def _taken(self, times: Ints, ends: Ints) -> Floats:
         """How much each token of a text was counted when the text was learnt."""
         amounts = np.ones(len(times)) if self.words.distinct else times.astype(float)
         return amounts if self.words.length == "as is" else self.unit * to_unit(amounts, ends)
 
-    def _check(self, level: Level, rows: Ints, left: Left, first: int) -> None:
+    def _check(self, texts: Bags, rows: Ints, left: Left) -> None:
         """Refuse a text with a word that was never learnt."""
         if self.words.min_count > 1 or not (rows < 0).any():
             return
-        text = np.searchsorted(level.ends, np.flatnonzero(rows < 0), side="right")
+        text = np.searchsorted(texts.ends, np.flatnonzero(rows < 0), side="right")
         text = text[left.amounts[text] > 0]
         if len(text):
-            raise DataError(f"text {first + text[0]} has a word that was never learnt: {_NEVER}")
+            raise DataError(f"text {text[0]} has a word that was never learnt: {_NEVER}")
 
     def _absent(self, left: Left, sums: Floats) -> None:
         """sums[d, k] = Σ log(how many texts of class k, but d, have not the word), over the words of `_summed`."""
@@ -177,31 +148,31 @@ class LeftWords:
     def _summed(self, amounts: Floats) -> Ints:
         """How many words the sum of absences is over, for texts of these weights."""
         if not self.prior.pooled:
-            return np.full(len(amounts), len(self.keys))
-        ordered = np.sort(self.counts[:, -1])
+            return np.full(len(amounts), self._size)
+        ordered = np.sort(self._pooled.numbers)
         return np.searchsorted(ordered, self.totals.sum() - amounts - SMALL, side="left").astype(np.int64)
+
+    @functools.cached_property
+    def _pooled(self) -> Sorted:
+        """All classes' counts together."""
+        keys, numbers = self._counts.pooled()
+        return Sorted(keys, self.unit * numbers)
 
     @functools.cached_property
     def _alike(self) -> list[tuple[Floats, Floats, Floats]]:
         """Per class the different counts of words, those words' counts in all classes, and how many such words."""
         found = []
-        for k in range(len(self.totals)):
-            n = self.counts[:, k]
+        for one in self._counts.lists:
             if self.prior.pooled:
-                pairs, many = np.unique(n + 1j * self.counts[:, -1], return_counts=True)
+                n = np.zeros(self._size)
+                n[np.searchsorted(self._pooled.keys, one.keys)] = self.unit * one.numbers
+                pairs, many = np.unique(n + 1j * self._pooled.numbers, return_counts=True)
                 found.append((pairs.real, pairs.imag, many.astype(float)))
             else:
-                there = n[n > 0]
-                values, many = np.unique(there, return_counts=True)
-                values, many = np.append(values, 0.0), np.append(many, len(n) - len(there))
+                values, many = np.unique(self.unit * one.numbers, return_counts=True)
+                values, many = np.append(values, 0.0), np.append(many, self._size - len(one.keys))
                 found.append((values, values, many.astype(float)))
         return found
 
 
 _NEVER = "only rows that were learnt can be left out"
-
-
-def _sums(numbers: Ints, ends: Ints) -> NDArray[Any]:
-    """The sum of the numbers of each run that ends at `ends`."""
-    so_far = np.concatenate([[0], np.cumsum(numbers)])
-    return np.diff(so_far[ends], prepend=0)

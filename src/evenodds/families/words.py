@@ -215,10 +215,10 @@ class WordCounts(Family):
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
-        """Σ weights of each text's tokens with its own row taken out."""
-        from evenodds.families.left_words import left_out
+        """Σ weights of each text's tokens, given as its bag, with its own row taken out."""
+        from evenodds.families.left_words import LeftWords
 
-        return left_out(tally, how)
+        return LeftWords(tally, how).score
 
     def log_prob(self, x: Any) -> Floats:
         """Σ weights of a text's tokens (texts, classes), up to what no class changes; NaN for a null."""

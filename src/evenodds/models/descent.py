@@ -11,13 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenodds.data.memory import Table
-from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
-from evenodds.families.words import WordCounts
 from evenodds.models.alternatives import Alternative, narrow
-from evenodds.models.left_out import Learnt, LeftOut
+from evenodds.models.left_out import ByColumn, Learnt, LeftOut
 from evenodds.models.naive_bayes import Model
 from evenodds.models.power import Rows, believed, powers
 from evenodds.models.temper import NEVER, Said, fit
@@ -108,16 +105,15 @@ class Descent:
         return Tried(one, first, says, logs[0] if logs else None)
 
     @staticmethod
-    def _finish(name: str, one: Alternative) -> Callable[[Table, Floats, dict[str, Floats]], tuple[Floats, ...]]:
+    def _finish(name: str, one: Alternative) -> Callable[[ByColumn, Floats, ByColumn], tuple[Floats, ...]]:
         column = one.column
 
-        def finish(rows: Table, first: Floats, says: dict[str, Floats]) -> tuple[Floats, ...]:
+        def finish(lengths: ByColumn, first: Floats, says: ByColumn) -> tuple[Floats, ...]:
             mine = says.get(name, np.zeros(first.shape))
             mine = np.maximum(mine - mine.max(axis=1, keepdims=True), NEVER)
             if not one.used or column.words is None:
                 return first, mine
-            lengths = WordCounts.lengths(cells(rows, name, column), column.words)
-            return first, mine, np.log(np.maximum(lengths, 1.0))
+            return first, mine, np.log(np.maximum(lengths.get(name, np.zeros(len(mine))), 1.0))
 
         return finish
 

@@ -24,17 +24,20 @@ from evenodds.families import Dirichlet, WordCounts
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.left_out import How, Left, less
 from evenodds.families.words import PLAIN
-from evenodds.labels import canonical
+from evenodds.labels import Ints, canonical
 from evenodds.models.class_prior import class_prior, pseudo_rows
 from evenodds.models.naive_bayes import Model
 from evenodds.models.scorer import block_size
 from evenodds.models.settings import normalise
 from evenodds.models.temper import Said, fit
+from evenodds.text.bags import bags
 from evenodds.text.listed import shrunk
 from evenodds.texts import Texts
 
 Evidence = Callable[[Any, Left], Floats]
+ByColumn = dict[str, Floats]
 R = TypeVar("R")
+PIECE = 1 << 22  # bytes of text whose words are looked up together
 WIDEST = 1 << 14  # columns times classes, from which on a table has one exponent
 
 
@@ -47,12 +50,12 @@ def leave_one_out(model: Model, x: Any, y: Any, weights: Any = None, threads: in
         prior = model.temper.prior
         offsets = model.log_start - prior * model.log_prior
 
-    def proba(rows: Table, first: Floats, says: dict[str, Floats]) -> Floats:
+    def proba(lengths: ByColumn, first: Floats, says: ByColumn) -> Floats:
         total = prior * first + offsets
         for name, evidence in says.items():
             believed: Any = model.exponent(name)
             if model.temper is not None and model.temper.shrink.get(name):
-                believed = believed * _shrunk(model, name, rows)[:, None]
+                believed = believed * _shrunk(lengths[name], model.temper.shrink[name])[:, None]
             total += believed * evidence
         nothing = np.isneginf(first).all(axis=1)  # the model's only row: without it there is no class
         total[nothing] = 0.0
@@ -74,9 +77,9 @@ def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None)
     groups = [group for group in groups if group]
     found: list[tuple[Floats, ...]] = []
 
-    def summed(rows: Table, first: Floats, says: dict[str, Floats]) -> tuple[Floats, ...]:
+    def summed(lengths: ByColumn, first: Floats, says: ByColumn) -> tuple[Floats, ...]:
         sums = [sum((says[name] for name in group), np.zeros(first.shape)) for group in groups]
-        return (first, *sums, *(_lengths(model, name, rows) for name in words))
+        return (first, *sums, *(lengths[name] for name in words))
 
     y, weights = [], []
     for part in learnt:  # of a row that weighs 2, one of two copies is left out
@@ -105,21 +108,25 @@ class LeftOut:
         self._columns = {name: _evidence(model, name) for name in model.distributions}
 
     def blocks(
-        self, learnt: Learnt, finish: Callable[[Table, Floats, dict[str, Floats]], R], threads: int | None = None
+        self, learnt: Learnt, finish: Callable[[ByColumn, Floats, ByColumn], R], threads: int | None = None
     ) -> Iterator[R]:
-        """finish(rows, log p(c), what each column says), block by block; both are (rows, classes)."""
+        """finish(texts' lengths, log p(c), what each column says), block by block; the last two are (rows, classes).
+
+        Lengths are of the texts of each column, in tokens; 0 for a null.
+        """
         rows, left = learnt.rows, _left(self.model, learnt.target, learnt.weights)
         size = block_size(self.model, rows, threads)
 
         def work(start: int) -> R:
             stop = min(start + size, rows.rows)
             some, out = rows.slice(start, stop), left.some(slice(start, stop))
-            says = {name: self._says(name, some, out, start) for name in self._columns}
-            return finish(some, _log_prior(self.model, out), says)
+            lengths: ByColumn = {}
+            says = {name: self._says(name, some, out, start, lengths) for name in self._columns}
+            return finish(lengths, _log_prior(self.model, out), says)
 
         return in_order(work, range(0, rows.rows, size), threads)
 
-    def _says(self, name: str, rows: Table, left: Left, start: int) -> Floats:
+    def _says(self, name: str, rows: Table, left: Left, start: int, lengths: ByColumn) -> Floats:
         """What one column says of each row; nothing where its cell is missing, or impossible in every class."""
         column = self.model.schema.features[name]
         x = cells(rows, name, column)
@@ -127,28 +134,35 @@ class LeftOut:
             assert column.family is not None
             column.family.check(x, name, start)
         total, some = np.zeros((rows.rows, left.n_groups)), np.flatnonzero(_known(x))
-        if len(some):
-            known, left = x.take(some) if isinstance(x, Texts) else x[some], left.some(some)
-            says = _refused(f"column {name!r}", self._columns[name], known, left)
-            says[left.lost] = -np.inf
+        if isinstance(x, Texts):
+            lengths[name] = np.zeros(rows.rows)
+        for mine in _pieces(x, some):
+            out, known = left.some(mine), x.take(mine) if isinstance(x, Texts) else x[mine]
+            if isinstance(known, Texts):  # read once: for what it says, and for its length
+                words = column.words or PLAIN
+                known = bags(known, words.tokens, buckets=words.buckets)
+                lengths[name][mine] = known.lengths(words.distinct)
+            says = _refused(f"column {name!r}", self._columns[name], known, out)
+            says[out.lost] = -np.inf
             says[np.isneginf(says.max(axis=1))] = 0.0
-            total[some] = says
+            total[mine] = says
         return total
+
+
+def _pieces(x: Any, some: Ints) -> Iterator[Ints]:
+    """Some cells, all at once, or of texts not too many."""
+    if isinstance(x, Texts):
+        yield from (some[first:beyond] for first, beyond in x.take(some).pieces(PIECE))
+    elif len(some):
+        yield some
 
 
 def _is_text(model: Model, name: str) -> bool:
     return model.schema.features[name].family is WordCounts
 
 
-def _lengths(model: Model, name: str, rows: Table) -> Floats:
-    """How many tokens each text has."""
-    column = model.schema.features[name]
-    return WordCounts.lengths(cells(rows, name, column), column.words or PLAIN)
-
-
-def _shrunk(model: Model, name: str, rows: Table) -> Floats:
-    assert model.temper is not None
-    return np.array([shrunk(int(n), model.temper.shrink[name]) for n in _lengths(model, name, rows)])
+def _shrunk(lengths: Floats, shrink: float) -> Floats:
+    return np.array([shrunk(int(n), shrink) for n in lengths])
 
 
 def _left(model: Model, target: Coded, weights: Floats | None) -> Left:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
-from evenodds.models.temper import SHRINKING, WIDE
+from evenodds.models.temper_problem import SHRINKING, WIDE
 
 CLOSE = 0.01  # nats, to which a power is found
 STEPS = 20

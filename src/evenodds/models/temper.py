@@ -25,20 +25,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
 from evenodds.models.alone import alone
+from evenodds.models.temper_problem import Problem, least
+from evenodds.models.temper_problem import Said as Said
 
-WIDE = 0.7  # of the prior of log exponent
-APART = 0.2  # the same of a table's column around the mean of all
-SHRINKING = 0.4  # the same of a text's power of its length
-BALANCE = 0.4  # the same of log of the class prior's exponent, and of the classes' offsets
 NEVER = -1e5  # stands for log 0: no row is lost to it, no number overflows
 GRID = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)  # exponents to start from
+FEW = 500  # rows that tell with which of them
 
 
 @dataclass(frozen=True)
@@ -110,31 +109,21 @@ def _repeats(what: str, exponent: float) -> str:
     return f"{what}, about {_times(exponent)}" if exponent < 0.95 else f"believed {exponent:.2g} times"
 
 
-class Said(NamedTuple):
-    """What some columns, believed alike, say of rows that are left out; of a text also how many tokens it has."""
-
-    columns: tuple[str, ...]
-    evidence: Floats  # (rows, classes)
-    lengths: Floats | None = None
-
-
 def fit(
     start: Floats, said: Sequence[Said], y: NDArray[np.integer[Any]], weights: Floats | None = None,
     labels: Sequence[str] = (),
 ) -> Temper:  # fmt: skip
     """The exponents under which the rows' classes `y` are most probable, given log p(c), (rows, classes)."""
-    from scipy.optimize import minimize
-
     known = start[np.arange(len(y)), y] > -np.inf  # the only row of its class teaches nothing
     weights = np.where(known, 1.0 if weights is None else weights, 0.0)
-    finite = [one._replace(evidence=np.maximum(one.evidence, NEVER)) for one in said]
-    problem = _Problem(np.maximum(start, NEVER), finite, y, weights)
     if not weights.any():
         return Temper({name: 1.0 for one in said for name in one.columns})
-    tried = [problem.first(exponent) for exponent in GRID]
-    begin = min(tried, key=lambda x: problem(x)[0])
+    finite = [one._replace(evidence=np.maximum(one.evidence, NEVER)) for one in said]
+    problem = Problem(np.maximum(start, NEVER), finite, y, weights)
+    few = problem.some(slice(None, None, -(-len(y) // FEW)))
+    begin = min(map(problem.first, GRID), key=lambda x: few(x)[0])
     with alone():
-        found = problem.parts(minimize(problem, begin, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x)
+        found = problem.parts(least(problem, begin))
     exponents: dict[str, float] = {}
     shrink: dict[str, float] = {}
     for one, log_a, b, centre in zip(said, found.logs, found.shrink, problem.centres):
@@ -143,83 +132,3 @@ def fit(
         shrink |= dict.fromkeys(one.columns, float(b)) if one.lengths is not None else {}
     offsets = found.offsets - found.offsets.mean()
     return Temper(exponents, shrink, math.exp(found.prior), dict(zip(labels, offsets.tolist())), float(weights.sum()))
-
-
-class _Parts(NamedTuple):
-    logs: Floats  # of the exponents
-    shrink: Floats
-    prior: float  # log of its exponent
-    offsets: Floats
-
-
-class _Problem:
-    """-log of the probability of the rows' classes, and of the priors, as a function of all numbers in one vector."""
-
-    def __init__(self, start: Floats, said: Sequence[Said], y: Any, weights: Floats) -> None:
-        self.start, self.said, self.weights = start - start.max(axis=1, keepdims=True), said, weights
-        self.evidence = [one.evidence - one.evidence.max(axis=1, keepdims=True) for one in said]
-        self.own = np.arange(len(y)), y
-        self.table = np.zeros(2 * len(said) + 1 + start.shape[1], bool)  # which numbers are a table's exponents
-        self.table[: len(said)] = [one.lengths is None for one in said]
-        self.centres, self.logs = [], []  # of the lengths: around their mean exponent and power are told apart
-        for one in said:
-            log = np.log(np.maximum(one.lengths, 1.0)) if one.lengths is not None else np.zeros(len(y))
-            self.centres.append(float((weights * log).sum() / max(weights.sum(), 1e-300)))
-            self.logs.append(log - self.centres[-1])
-
-    def parts(self, x: Floats) -> _Parts:
-        g = len(self.said)
-        return _Parts(x[:g], x[g : 2 * g], float(x[2 * g]), x[2 * g + 1 :])
-
-    def first(self, exponent: float) -> Floats:
-        x = np.zeros(2 * len(self.said) + 1 + self.start.shape[1])
-        x[: len(self.said)] = math.log(exponent)
-        return x
-
-    def __call__(self, x: Floats) -> tuple[float, Floats]:
-        p = self.parts(x)
-        prior = math.exp(p.prior) * self.start
-        terms = [
-            np.exp(a - b * log)[:, None] * evidence
-            for a, b, log, evidence in zip(p.logs, p.shrink, self.logs, self.evidence)
-        ]
-        scores = prior + p.offsets
-        for term in terms:
-            scores = scores + term
-        scores -= scores.max(axis=1, keepdims=True)
-        own = scores[self.own].copy()
-        each = np.exp(scores, out=scores)
-        total = each.sum(axis=1)
-        cost = float(self.weights @ (np.log(total) - own))
-        each *= (self.weights / total)[:, None]
-        each[self.own] -= self.weights  # d cost / d score
-        slope = np.zeros_like(x)
-        g = len(terms)
-        for j, (term, log) in enumerate(zip(terms, self.logs)):
-            along = np.einsum("ij,ij->i", each, term)
-            slope[j], slope[g + j] = along.sum(), -(along @ log)
-        slope[2 * g] = np.einsum("ij,ij->", each, prior)
-        slope[2 * g + 1 :] = each.sum(axis=0)
-        prior_cost, prior_slope = self._prior(x)
-        return cost + prior_cost, slope + prior_slope
-
-    def _prior(self, x: Floats) -> tuple[float, Floats]:
-        """-log of the priors: exponents of a table's columns lie around their mean, all else around no change."""
-        g, table = len(self.said), self.table
-        apart = x.copy()
-        centre = float(x[table].mean()) if table.any() else 0.0
-        apart[table] -= centre
-        widths = np.concatenate([np.full(g, WIDE), np.full(g, SHRINKING), np.full(len(x) - 2 * g, BALANCE)])
-        widths[table] = APART
-        costs, slopes = _student(apart, widths)
-        if table.any():
-            cost, slope = _student(np.array([centre]), np.array([WIDE]))
-            slopes[table] += (slope[0] - slopes[table].sum()) / table.sum()
-            return float(costs.sum() + cost[0]), slopes
-        return float(costs.sum()), slopes
-
-
-def _student(x: Floats, width: Floats) -> tuple[Floats, Floats]:
-    """-log density of Student's t with 3 degrees of freedom, up to a constant, and its slope."""
-    u = x / width
-    return 2 * np.log1p(u * u / 3), 4 / 3 * u / (1 + u * u / 3) / width

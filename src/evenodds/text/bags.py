@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.labels import Ints, Keys
 from evenodds.text.batches import BATCH, Reader, beside
@@ -24,6 +25,11 @@ class Bags(NamedTuple):
     keys: Keys
     times: Ints
     ends: Ints
+
+    def lengths(self, distinct: bool) -> NDArray[np.float64]:
+        """How many tokens each document has, or with `distinct` how many different ones."""
+        so_far = np.arange(len(self.keys) + 1) if distinct else np.concatenate([[0], np.cumsum(self.times)])
+        return np.diff(so_far[self.ends], prepend=0).astype(float)
 
 
 def bags(

@@ -235,10 +235,10 @@ def bucket_keys(keys: Keys, buckets: int) -> Keys:
 def beside(levels: list[Level], buckets: int | None = None) -> Level:
     """The levels of each document laid side by side, as tokens or as their buckets."""
     keys, ends = levels[0].keys, levels[0].ends
-    if len(levels) > 1:
-        document = np.concatenate([np.repeat(np.arange(len(ends)), np.diff(lv.ends, prepend=0)) for lv in levels])
-        keys = np.concatenate([level.keys for level in levels])[np.argsort(document, kind="stable")]
-        ends = sum((level.ends for level in levels), np.zeros(len(ends), np.int64))
+    for level in levels[1:]:
+        both, beyond = np.empty(len(keys) + len(level.keys), np.uint64), np.empty(len(ends), np.int64)
+        table_kernels.lay_beside(frozen(keys), frozen(ends), frozen(level.keys), frozen(level.ends), both, beyond)
+        keys, ends = both, beyond
     keys = keys.copy() if buckets is None else bucket_keys(keys, buckets)
     return Level(keys, keys.copy(), ends.copy())
 

@@ -127,7 +127,11 @@ class Counts:
 
     def keys(self) -> Keys:
         """The keys that occur in any class, in ascending order."""
-        return _either([keys for keys, _ in self.lists])
+        return self._keys
+
+    @functools.cached_property
+    def _keys(self) -> Keys:
+        return frozen(_either([keys for keys, _ in self.lists]))
 
     def pooled(self) -> Sorted:
         """All classes added."""
@@ -203,10 +207,13 @@ class Counts:
 
     def prune(self, min_count: float) -> Counts:
         """Without the tokens that occur less than so often in all classes together; these cannot be subtracted."""
+        return replace(self, lists=self.frequent(min_count), pruned=True).trimmed()
+
+    def frequent(self, min_count: float) -> tuple[Sorted, ...]:
+        """The lists without those tokens."""
         keys, totals = self.pooled()
         enough = frozen(keys[totals >= min_count])
-        lists = tuple(one.kept(table_kernels.among(frozen(one.keys), enough)) for one in self.lists)
-        return replace(self, lists=lists, pruned=True).trimmed()
+        return tuple(one.kept(table_kernels.among(frozen(one.keys), enough)) for one in self.lists)
 
     def select(self, classes: Sequence[int]) -> Counts:
         """Some of the classes, in this order."""

@@ -1,12 +1,12 @@
 """Documents scored by the counts of their classes with their own words taken out.
 
-A document is a run of distinct tokens and how often each is there; `rows` says where each stands in the table of
-counts, -1 where it is none. A row of the table has a word's count in each class and, last, in all. mass(w, k) is what
-is left of a count without the document, and pseudo-counts: n_wk - own + λ, or under a pooled prior, with N the number
-of all tokens, n_wk - own + λ · (n_w - own) / N. A word that no other document has is no word any more.
+A document is a run of distinct tokens and how often each is there; `rows` says where each stands in the table of counts
+of the documents' own words, -1 where it is none. A row of the table has a word's count in each class and, last, in all.
+mass(w, k) is what is left of a count without the document, and pseudo-counts: n_wk - own + λ, or under a pooled prior,
+with N the number of all tokens, n_wk - own + λ · (n_w - own) / N. A word that no other document has is no word now.
 
-Under a flat prior only a word's own class differs from what `logs` has for all documents, so the classes' rows of it
-are added, and that one is put right. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
+Under a flat prior only a word's own class differs for the document, so what the classes have of it is added, and that
+one is put right. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
 """
 
 from __future__ import annotations
@@ -17,38 +17,28 @@ import numpy as np
 
 from evenodds.instructions import fetch_soon, shared, text_kernel
 
-ONE, TWO, ZERO = np.uint64(1), np.uint64(2), np.uint64(0)
 AHEAD = 16  # keys between asking for a slot and using it
 ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it is nothing
 
 
 @text_kernel
-def lay_beside(one: Any, one_ends: Any, two: Any, two_ends: Any, out: Any, ends: Any) -> None:
-    """The tokens of each document's two lists end to end."""
+def count_of(keys: Any, order: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
+    """counts[order[i], group] = the number of keys[i] in an ascending list, and as much more in the last column.
+
+    What both have is laid down first: no branch depends on which key is smaller.
+    """
     i, j, n = 0, 0, 0
-    for d in range(len(ends)):
-        while i < one_ends[d]:
-            out[n] = one[i]
-            n += 1
-            i += 1
-        while j < two_ends[d]:
-            out[n] = two[j]
-            n += 1
-            j += 1
-        ends[d] = n
-
-
-@text_kernel
-def find_rows(keys: Any, slots: Any, shift: Any, rows: Any) -> None:
-    """rows[t] = where keys[t] stands in the table of counts, or -1."""
-    many = len(keys)
-    for t in range(many):
-        fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
-        h = keys[t]
-        at = (h >> shift) << ONE
-        while slots[at] != h and slots[at] != ZERO:
-            at += TWO
-        rows[t] = np.int64(slots[at + ONE]) if slots[at] == h else -1
+    while i < len(keys) and j < len(own):
+        p, q = keys[i], own[j]
+        spots[n, 0], spots[n, 1] = i, j
+        n += p == q
+        i += p <= q
+        j += q <= p
+    last = counts.shape[1] - 1
+    for k in range(n):
+        row, number = order[spots[k, 0]], numbers[spots[k, 1]]
+        counts[row, group] = number
+        counts[row, last] += number
 
 
 @text_kernel
@@ -122,13 +112,12 @@ def multinomial(
     is_pooled: bool,
     distinct: bool,
     table: Any,
-    logs: Any,
     known: Any,
     sums: Any,
 ) -> None:
     """sums[d, k] = Σ log mass(w, k) - log of the class's whole mass, over the tokens that are known without d.
 
-    totals[d, k] are the class's tokens without d, weights[d] one class's pseudo-counts; logs[w, k] = log(n_wk + λ).
+    totals[d, k] are the class's tokens without d, weights[d] one class's pseudo-counts.
     """
     t, classes = 0, counts.shape[1] - 1
     for d in range(len(ends)):
@@ -152,7 +141,7 @@ def multinomial(
                 else:
                     here = sums[d, g] + x * log_of(rest, strength, table)
                     for k in range(classes):
-                        sums[d, k] += x * logs[row, k]
+                        sums[d, k] += x * log_of(counts[row, k], strength, table)
                     sums[d, g] = here
             t += 1
         known[d] = many
@@ -241,14 +230,13 @@ def bernoulli(
     strength: float,
     is_pooled: bool,
     table: Any,
-    logs: Any,
     words: Any,
     sums: Any,
 ) -> None:
     """To Σ log(absent) over all words, already in sums[d, k], add what d's own words change, and the words' totals.
 
     Before: of class g without d, d's words counted as if they were not in it. words[d] is how many words the sum is
-    over; logs[w, k] = log(there) - log(absent). Words that every text has say nothing under a pooled prior.
+    over. Words that every text has say nothing under a pooled prior.
     """
     t, classes = 0, counts.shape[1] - 1
     weight = strength if is_pooled else 2.0 * strength
@@ -274,7 +262,9 @@ def bernoulli(
                 if kept:
                     mass += log_of(left(n, own), strength, table)
                     for k in range(classes):
-                        sums[d, k] += logs[row, k]
+                        there = counts[row, k]
+                        sums[d, k] += log_of(there, strength, table)
+                        sums[d, k] -= log_of(max(documents[k] - there, 0.0), strength, table)
                 elif counts[row, classes] <= n:  # it is in no other class
                     alone += 1.0
                 else:

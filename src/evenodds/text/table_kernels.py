@@ -104,6 +104,23 @@ def index_keys(keys: Any, numbers: Any, slots: Any, shift: Any) -> bool:
 
 
 @text_kernel
+def number_keys(keys: Any, slots: Any, shift: Any, places: Any) -> int:
+    """places[t] = how many keys appeared before the first that is keys[t]; how many there are, -1 without room."""
+    many, n, end = len(keys), 0, np.uint64(len(slots) - 2)
+    for t in range(many):
+        fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
+        h = keys[t]
+        at = place_of(slots, shift, h)
+        if slots[at] == ZERO:
+            if at >= end:
+                return -1
+            slots[at], slots[at + ONE] = h, np.uint64(n)
+            n += 1
+        places[t] = np.int64(slots[at + ONE])
+    return n
+
+
+@text_kernel
 def merge(a: Any, x: Any, b: Any, y: Any, sign: int, lost: float, keys: Any, numbers: Any) -> int:
     """The sorted list of (key, x + sign · y) of two sorted lists, without those that come to 0.
 
@@ -266,6 +283,22 @@ def replace(keys: Any, places: Any, ends: Any, slots: Any, shift: Any) -> int:
             t += 1
         ends[d] = n
     return n
+
+
+@text_kernel
+def lay_beside(one: Any, one_ends: Any, two: Any, two_ends: Any, out: Any, ends: Any) -> None:
+    """The tokens of each document's two lists end to end."""
+    i, j, n = 0, 0, 0
+    for d in range(len(ends)):
+        while i < one_ends[d]:
+            out[n] = one[i]
+            n += 1
+            i += 1
+        while j < two_ends[d]:
+            out[n] = two[j]
+            n += 1
+            j += 1
+        ends[d] = n
 
 
 @text_kernel

@@ -40,6 +40,32 @@ def lookup(keys: Keys, numbers: Keys) -> tuple[Keys, np.uint64]:
         spare *= 4
 
 
+class Numbered(NamedTuple):
+    """Tokens numbered by when their key first appears: each one's number, the ascending keys, and their numbers."""
+
+    rows: Ints
+    keys: Keys
+    numbers: Keys
+
+
+def numbered(keys: Keys) -> Numbered:
+    """The vocabulary of some tokens.
+
+    >>> numbered(np.array([7, 5, 7], np.uint64))
+    Numbered(rows=array([0, 1, 0]), keys=array([5, 7], dtype=uint64), numbers=array([1, 0], dtype=uint64))
+    """
+    bits, spare, rows = max(4, (2 * len(keys)).bit_length()), _SPARE, np.empty(len(keys), np.int64)
+    while True:
+        slots, shift = empty(bits, spare)
+        many = run.number_keys(frozen(keys), slots, shift, rows)
+        if many >= 0:
+            break
+        spare *= 4
+    ordered, numbers = np.empty(many, np.uint64), np.empty(many, np.uint64)
+    run.sort_table(slots, ordered, numbers)
+    return Numbered(rows, ordered, numbers)
+
+
 class Counter:
     """Keys being counted: a table that grows, with the keys numbered in order of appearance."""
 
