@@ -20,7 +20,7 @@ from evenodds.data.titanic import titanic as passengers
 from evenodds.models.left_out import LeftOut, leave_one_out
 from evenodds.models.naive_bayes import Model
 from evenodds.models.temper import Said, Temper, fit
-from evenodds.models.temper_problem import Problem
+from evenodds.models.temper_problem import Problem, least, weigh
 from evenodds.text import quick
 
 
@@ -76,7 +76,7 @@ def test_thirty_rows_are_left_nearly_as_they_are():
     assert np.mean(worse) < 1.02
 
 
-def test_the_slope_is_the_derivative():
+def test_slope_and_curve_are_the_derivatives():
     rng = np.random.default_rng(0)
     y, n = rng.integers(0, 3, 50), 50
     said = [
@@ -85,8 +85,44 @@ def test_the_slope_is_the_derivative():
     ]
     problem = Problem(np.log(rng.dirichlet(np.ones(3), n)), said, y, rng.random(n))
     for _ in range(5):
-        at = 0.3 * rng.normal(size=2 * 2 + 1 + 3)
+        at = 0.3 * rng.normal(size=2 + 1 + 1 + 3)
         assert_allclose(problem(at)[1], approx_fprime(at, lambda x: problem(x)[0], 1e-6), rtol=1e-4, atol=1e-4)
+        cost, slope, curve = problem.bent(at)
+        assert (cost, slope.tolist()) == (problem(at)[0], problem(at)[1].tolist())
+        assert_allclose(curve, approx_fprime(at, lambda x: problem(x)[1], 1e-6), rtol=1e-4, atol=1e-4)
+
+
+def two_texts_and_a_table(n: int = 400) -> Problem:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, n)
+    says = [5 * rng.normal(size=(n, 3)) + 3 * np.eye(3)[y] for _ in range(4)]
+    lengths = [rng.integers(0, 400, n).astype(float), rng.integers(1, 9, n).astype(float), None, None]
+    said = [Said((str(j),), one, length) for j, (one, length) in enumerate(zip(says, lengths))]
+    return Problem(np.log(rng.dirichlet(np.ones(3), n)), said, y, rng.random(n))
+
+
+def test_both_ways_down_come_to_the_same_numbers(monkeypatch):
+    """Newton's steps where there are few numbers, and those without a matrix where there are many."""
+    problem = two_texts_and_a_table()
+    found = least(problem, problem.first(0.5))
+    monkeypatch.setattr("evenodds.models.temper_problem.DIRECT", 0)
+    other = least(problem, problem.first(0.5))
+    assert abs(problem(found)[0] - problem(other)[0]) < 1e-4
+    assert_allclose(found, other, atol=1e-2)
+    assert np.abs(problem(found)[1]).max() < 1e-2
+
+
+def test_compiled_and_plain_rows_agree():
+    problem = two_texts_and_a_table(50)
+    x, n = problem.first(0.3), len(problem.widths)
+    rows = (problem.says, problem.logs, problem.texts, problem.y, problem.weights)
+    numbers = np.append(x[:4], x[4]), np.array([0.3, -0.2, 0.0, 0.0, 0.0]), np.array([0.1, -0.1, 0.2])
+    seen = []
+    for run in (weigh.plain, weigh.compiled):
+        slope, curve = np.zeros(n), np.zeros((n, n))
+        seen.append((run(*rows, *numbers, slope, curve), slope, curve))
+    for one, two in zip(*seen):
+        assert_allclose(one, two, rtol=1e-10, atol=1e-10)
 
 
 def test_it_is_fitted_on_rows_that_are_left_out():

@@ -1,26 +1,27 @@
 """How probable exponents make the classes of rows, and the most probable ones.
 
-All numbers are in one vector: the logs of the exponents, the powers of lengths, the log of the class prior's exponent,
-the classes' offsets. The steps are Newton's: a handful, where there are few enough numbers for a matrix of them.
+All numbers are in one vector: the logs of the exponents and of the class prior's, the powers of texts' lengths, the
+classes' offsets. The steps are Newton's: a handful, where there are few enough numbers for a matrix of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenodds.families.leaves import Floats
+from evenodds.kernel import kernel
 
 WIDE = 0.7  # of the prior of log exponent
 APART = 0.2  # the same of a table's column around the mean of all
 SHRINKING = 0.4  # the same of a text's power of its length
 BALANCE = 0.4  # the same of log of the class prior's exponent, and of the classes' offsets
-CELLS = 1 << 17  # rows times classes times columns looked at together: what the cache holds
 DIRECT = 100  # numbers, up to which the curvature is worth its price
 DONE = 1e-6  # of log-likelihood, that a step would still gain: a thousandth of a standard error
+LEAST = -80.0  # a log of probability, below which it is 0: so small that even its numbers are slow to compute with
 STEPS, FLAT = 100, 1e-6
 FAR, SHORT = 3.0, 1e-9  # what a step may change a log by, at most and at least
 
@@ -42,128 +43,157 @@ class Parts(NamedTuple):
     offsets: Floats
 
 
-class Problem:
-    """-log of the probability of the rows' classes, and of the priors, as a function of all numbers.
+@kernel
+def weigh(
+    says: Any,
+    logs: Any,
+    texts: Any,
+    y: Any,
+    weights: Any,
+    exponents: Any,
+    shrink: Any,
+    offsets: Any,
+    slope: Any,
+    curve: Any,
+) -> float:
+    """-log of the probability of the rows' classes; its derivatives are added to `slope` and, if it has room, `curve`.
 
-    Classes come before rows in every array here: what is summed or compared over classes is then whole rows of memory.
+    says[i, c, j] is what group j says of row i and class c; logs[i, j] the log of a text's length, where texts has j.
     """
+    n, classes, groups = says.shape
+    inner = groups + len(texts)
+    each, p, mean = np.empty((classes, inner)), np.empty(classes), np.empty(inner)
+    cost = 0.0
+    for i in range(n):
+        own, w, most, whole = y[i], weights[i], -np.inf, 0.0
+        for j in range(groups):
+            mean[j] = np.exp(exponents[j] - shrink[j] * logs[i, j])
+        for c in range(classes):
+            p[c] = offsets[c]
+            for j in range(groups):
+                each[c, j] = mean[j] * says[i, c, j]  # its own slope by the log of its exponent
+                p[c] += each[c, j]
+            for k in range(len(texts)):
+                each[c, groups + k] = -logs[i, texts[k]] * each[c, texts[k]]
+            most = max(most, p[c])
+        cost += w * (most - p[own])
+        for c in range(classes):
+            p[c] = np.exp(p[c] - most) if p[c] - most > LEAST else 0.0
+            whole += p[c]
+        cost += w * np.log(whole)
+        mean[:] = 0.0
+        for c in range(classes):
+            p[c] /= whole
+            for a in range(inner):
+                mean[a] += p[c] * each[c, a]
+            slope[inner + c] += w * p[c]
+        slope[inner + own] -= w
+        for a in range(inner):
+            slope[a] += w * (mean[a] - each[own, a])
+        if len(curve) == 0:
+            continue
+        for j in range(groups):
+            curve[j, j] += w * (mean[j] - each[own, j])
+        for k in range(len(texts)):
+            j, b = texts[k], groups + k
+            lean = w * (mean[b] - each[own, b])
+            curve[j, b] += lean
+            curve[b, j] += lean
+            curve[b, b] -= logs[i, j] * lean
+        for c in range(classes):
+            share = w * p[c]
+            if share == 0.0:
+                continue
+            for a in range(inner):
+                each[c, a] -= mean[a]
+            for a in range(inner):
+                far = share * each[c, a]
+                curve[inner + c, a] += far
+                curve[a, inner + c] += far
+                for b in range(inner):
+                    curve[a, b] += far * each[c, b]
+            curve[inner + c, inner + c] += share
+            for d in range(classes):
+                curve[inner + c, inner + d] -= share * p[d]
+    return cost
+
+
+class Problem:
+    """-log of the probability of the rows' classes, and of the priors, as a function of all numbers."""
 
     def __init__(self, start: Floats, said: Sequence[Said], y: Any, weights: Floats) -> None:
-        self.y, self.weights, self.groups, self.classes = np.asarray(y), weights, len(said), start.shape[1]
-        self.says = np.empty((len(said) + 1, self.classes, len(y)))  # the groups', and last the class prior's
-        for place, one in zip(self.says, [*(each.evidence for each in said), start]):
-            place[:] = one.T
-            place -= place.max(axis=0)
-        self.texts = np.array([one.lengths is not None for one in said], bool)
-        self.table = np.zeros(2 * len(said) + 1 + self.classes, bool)  # which numbers are a table's exponents
-        self.table[: len(said)] = ~self.texts
-        self.centres, self.logs = [0.0] * len(said), np.zeros((len(said) + 1, len(y)))
+        n, self.classes = start.shape
+        self.y, self.weights, self.groups = np.asarray(y, np.int64), weights, len(said)
+        self.says = np.empty((n, self.classes, len(said) + 1))  # the groups', and last the class prior's
+        for j, one in enumerate([*(each.evidence for each in said), start]):
+            self.says[:, :, j] = one - one.max(axis=1, keepdims=True)
+        self.texts = np.flatnonzero([one.lengths is not None for one in said])
+        self.centres, self.logs = [0.0] * len(said), np.zeros((n, len(said) + 1))
         for j, one in enumerate(said):  # around the mean length exponent and power are told apart
             if one.lengths is not None:
                 log = np.log(np.maximum(one.lengths, 1.0))
                 self.centres[j] = float((weights * log).sum() / max(weights.sum(), 1e-300))
-                self.logs[j] = log - self.centres[j]
+                self.logs[:, j] = log - self.centres[j]
+        sizes = len(said), 1, len(self.texts), self.classes
+        self.widths = np.repeat([WIDE, BALANCE, SHRINKING, BALANCE], sizes)
+        self.table = np.zeros(len(self.widths), bool)  # which numbers are a table's exponents
+        self.table[: len(said)] = [one.lengths is None for one in said]
+        self.widths[self.table] = APART
 
     def some(self, rows: slice) -> Problem:
         """The same of some of the rows."""
         new = object.__new__(Problem)
-        new.__dict__ |= self.__dict__ | {"y": self.y[rows], "weights": self.weights[rows]}
-        new.says, new.logs = self.says[..., rows], self.logs[:, rows]
+        held = {name: np.ascontiguousarray(getattr(self, name)[rows]) for name in ("y", "weights", "says", "logs")}
+        new.__dict__ |= self.__dict__ | held
         return new
 
     def parts(self, x: Floats) -> Parts:
         """The vector as what it means."""
-        g = self.groups
-        return Parts(x[:g], x[g : 2 * g], float(x[2 * g]), x[2 * g + 1 :])
+        g, shrink = self.groups, np.zeros(self.groups)
+        shrink[self.texts] = x[g + 1 : g + 1 + len(self.texts)]
+        return Parts(x[:g], shrink, float(x[g]), x[g + 1 + len(self.texts) :])
 
     def first(self, exponent: float) -> Floats:
         """The vector that changes nothing but the groups' exponents."""
-        x = np.zeros(len(self.table))
+        x = np.zeros(len(self.widths))
         x[: self.groups] = math.log(exponent)
         return x
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """-log probability, and its slope."""
         cost, slope = self._prior(x)
-        g = self.groups
-        for part, terms, scores in self._pieces(x):
-            own = part.y, np.arange(len(part.y))
-            mine = scores[own]
-            each = np.exp(scores, out=scores)
-            whole = each.sum(axis=0)
-            cost += float(part.weights @ (np.log(whole) - mine))
-            each *= part.weights / whole
-            each[own] -= part.weights  # d cost / d score
-            along = np.einsum("ck,jck->jk", each, terms)
-            logs = along.sum(axis=1)
-            slope[:g] += logs[:g]
-            slope[g : 2 * g] -= (along * part.logs).sum(axis=1)[:g]
-            slope[2 * g] += logs[g]
-            slope[2 * g + 1 :] += each.sum(axis=1)
-        return cost, slope
+        return cost + self._rows(x, slope, np.empty((0, 0))), slope
 
-    def curve(self, x: Floats) -> Floats:
-        """The matrix of second derivatives."""
-        curve, g, texts = self._bent(x), self.groups, np.flatnonzero(self.texts)
-        inner, outer = np.array([*range(g), 2 * g, *(g + texts)]), np.arange(2 * g + 1, len(x))
-        for part, terms, scores in self._pieces(x):
-            p = np.exp(scores, out=scores)
-            p /= p.sum(axis=0)
-            share, many = p * part.weights, np.arange(len(part.y))
-            mean = np.einsum("ck,jck->jk", p, terms)
-            along = part.weights * (mean - terms[:, part.y, many])  # a term is its own derivative by its log
-            terms -= mean[:, None, :]
-            both = np.concatenate([terms, -terms[texts] * part.logs[texts, None, :]])
-            weighed = both * share
-            across, flat = weighed.sum(axis=2), (len(both), share.size)
-            curve[np.ix_(inner, inner)] += weighed.reshape(flat) @ both.reshape(flat).T
-            curve[np.ix_(inner, outer)] += across
-            curve[np.ix_(outer, inner)] += across.T
-            curve[np.ix_(outer, outer)] += np.diag(share.sum(axis=1)) - share @ p.T
-            curve[inner[: g + 1], inner[: g + 1]] += along.sum(axis=1)
-            lean = (along * part.logs).sum(axis=1)[texts]
-            curve[texts, g + texts] -= lean
-            curve[g + texts, texts] -= lean
-            curve[g + texts, g + texts] += (along * part.logs**2).sum(axis=1)[texts]
-        return curve
+    def bent(self, x: Floats) -> tuple[float, Floats, Floats]:
+        """The same, and the matrix of second derivatives."""
+        (cost, slope), curve = self._prior(x), self._bend(x)
+        return cost + self._rows(x, slope, curve), slope, curve
 
-    def _pieces(self, x: Floats) -> Iterator[tuple[Problem, Floats, Floats]]:
-        """Piece by piece of the rows: what each group and the prior say, as far as believed, and all of it."""
-        found = self.parts(x)
-        logs, shrink = np.append(found.logs, found.prior)[:, None], np.append(found.shrink, 0.0)[:, None]
-        size = max(1, CELLS // self.says[..., :1].size)
-        for first in range(0, len(self.y), size):
-            part = self.some(slice(first, first + size))
-            terms = part.says * np.exp(logs - shrink * part.logs)[:, None, :]
-            scores = terms.sum(axis=0)
-            scores += found.offsets[:, None]
-            scores -= scores.max(axis=0)
-            yield part, terms, scores
+    def _rows(self, x: Floats, slope: Floats, curve: Floats) -> float:
+        found, rows = self.parts(x), (self.says, self.logs, self.texts, self.y, self.weights)
+        numbers = np.append(found.logs, found.prior), np.append(found.shrink, 0.0), found.offsets.copy()
+        return float(weigh(*rows, *numbers, slope, curve))
 
-    def _apart(self, x: Floats) -> tuple[Floats, Floats, float]:
-        """What the priors are of: each number, for a table's exponents less their mean; its width; and that mean."""
-        g, apart = self.groups, x.copy()
+    def _apart(self, x: Floats) -> tuple[Floats, float]:
+        """What the priors are of: each number, for a table's exponents less their mean; and that mean."""
         centre = float(x[self.table].mean()) if self.table.any() else 0.0
-        apart[self.table] -= centre
-        widths = np.repeat([WIDE, SHRINKING, BALANCE], [g, g, len(x) - 2 * g])
-        widths[self.table] = APART
-        return apart, widths, centre
+        return x - centre * self.table, centre
 
     def _prior(self, x: Floats) -> tuple[float, Floats]:
         """-log of the priors: exponents of a table's columns lie around their mean, all else around no change."""
-        apart, widths, centre = self._apart(x)
-        cost, slope = float(2 * np.log1p((apart / widths) ** 2 / 3).sum()), apart * _pull(apart, widths)
+        apart, centre = self._apart(x)
+        cost, slope = float(2 * np.log1p((apart / self.widths) ** 2 / 3).sum()), apart * _pull(apart, self.widths)
         if self.table.any():
             cost += 2 * math.log1p((centre / WIDE) ** 2 / 3)
             slope[self.table] += (centre * _pull(centre, WIDE) - slope[self.table].sum()) / self.table.sum()
         return cost, slope
 
-    def _bent(self, x: Floats) -> Floats:
+    def _bend(self, x: Floats) -> Floats:
         """The priors' second derivatives."""
-        apart, widths, centre = self._apart(x)
+        apart, centre = self._apart(x)
         middle = self.table / max(int(self.table.sum()), 1)
         less = np.eye(len(x)) - np.outer(self.table, middle)
-        return np.asarray((less.T * _bend(apart, widths)) @ less + _bend(centre, WIDE) * np.outer(middle, middle))
+        return np.asarray((less.T * _bend(apart, self.widths)) @ less + _bend(centre, WIDE) * np.outer(middle, middle))
 
 
 def _pull(x: Any, width: Any) -> Any:
@@ -182,19 +212,19 @@ def least(problem: Problem, x: Floats) -> Floats:
         from scipy.optimize import minimize
 
         return np.asarray(minimize(problem, x, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x)
-    cost, slope = problem(x)
+    cost, slope, curve = problem.bent(x)
     for _ in range(STEPS):
-        bends, axes = np.linalg.eigh(problem.curve(x))
+        bends, axes = np.linalg.eigh(curve)
         step = -axes @ ((slope @ axes) / np.maximum(np.abs(bends), FLAT))  # down along every axis, also of a saddle
         if -slope @ step < DONE:
             break
         step *= min(1.0, FAR / np.abs(step).max())
         while True:
-            new_cost, new_slope = problem(x + step)
-            if new_cost <= cost + 1e-4 * float(slope @ step):
+            new = problem.bent(x + step)
+            if new[0] <= cost + 1e-4 * float(slope @ step):
                 break
             step /= 2
             if np.abs(step).max() < SHORT:
                 return x
-        x, cost, slope = x + step, new_cost, new_slope
+        x, (cost, slope, curve) = x + step, new
     return x
