@@ -16,7 +16,7 @@ import numpy as np
 
 from evenodds.cells import Coded, as_column
 from evenodds.data.kept import Learnt as Learnt
-from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import Table, in_order, threads_for
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells, target_codes
 from evenodds.errors import DataError
@@ -26,7 +26,7 @@ from evenodds.families.left_out import How, Left, less
 from evenodds.families.words import PLAIN
 from evenodds.labels import Ints, canonical
 from evenodds.models.class_prior import class_prior, pseudo_rows
-from evenodds.models.naive_bayes import Model
+from evenodds.models.naive_bayes import BLOCK, Model
 from evenodds.models.scorer import block_size
 from evenodds.models.settings import normalise
 from evenodds.models.temper import Said, fit
@@ -116,6 +116,10 @@ class LeftOut:
         """
         rows, left = learnt.rows, _left(self.model, learnt.target, learnt.weights)
         size = block_size(self.model, rows, threads)
+        if any(
+            _is_text(self.model, name) for name in self._columns
+        ):  # the fewer, the less often counts are gone through
+            size = max(size, min(BLOCK, -(-rows.rows // threads_for(threads))))
 
         def work(start: int) -> R:
             stop = min(start + size, rows.rows)
