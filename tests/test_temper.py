@@ -64,6 +64,17 @@ def test_repeated_columns_are_not_believed_more(copies):
     assert_allclose(copies * many.model_.temper.exponents["0-0"], single.model_.temper.exponents["0-0"], rtol=0.1)
 
 
+@pytest.mark.parametrize("copies", [2, 12, 40])
+def test_copies_of_columns_change_nothing_at_all(copies):
+    """Whatever the columns differ in: a copy of one says nothing new, so that the odds stay what they were."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, 120)
+    x = rng.normal(size=(120, 3)) * [1.0, 2.0, 3.0] + np.stack([y, y == 1, np.zeros(120)], axis=1)
+    single = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y)
+    many = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(np.tile(x, copies), y)
+    assert_allclose(many.predict_proba(np.tile(x, copies)), single.predict_proba(x), atol=1e-6)
+
+
 def test_thirty_rows_are_left_nearly_as_they_are():
     """Where nothing is repeated, little is changed by what thirty rows happen to say."""
     worse = []

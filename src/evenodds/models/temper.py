@@ -109,6 +109,21 @@ def _repeats(what: str, exponent: float) -> str:
     return f"{what}, about {_times(exponent)}" if exponent < 0.95 else f"believed {exponent:.2g} times"
 
 
+def once(said: Sequence[Said]) -> list[Said]:
+    """Columns that say the same of every row as one of them: a copy says nothing new, whatever it is believed."""
+    found: dict[float, list[Said]] = {}
+    for one in said:
+        alike = found.setdefault(float(one.evidence.sum()), [])
+        for k, other in enumerate(alike):
+            same_kind = (one.lengths is None) == (other.lengths is None)
+            if same_kind and all(np.array_equal(a, b) for a, b in zip(one[1:3], other[1:3]) if a is not None):
+                alike[k] = other._replace(columns=other.columns + one.columns, times=other.times + one.times)
+                break
+        else:
+            alike.append(one)
+    return [one for alike in found.values() for one in alike]
+
+
 def fit(
     start: Floats, said: Sequence[Said], y: NDArray[np.integer[Any]], weights: Floats | None = None,
     labels: Sequence[str] = (),
@@ -118,7 +133,7 @@ def fit(
     weights = np.where(known, 1.0 if weights is None else weights, 0.0)
     if not weights.any():
         return Temper({name: 1.0 for one in said for name in one.columns})
-    finite = [one._replace(evidence=np.maximum(one.evidence, NEVER)) for one in said]
+    finite = [one._replace(evidence=np.maximum(one.evidence, NEVER)) for one in once(said)]
     problem = Problem(np.maximum(start, NEVER), finite, y, weights)
     few = problem.some(slice(None, None, -(-len(y) // FEW)))
     begin = min(map(problem.first, GRID), key=lambda x: few(x)[0])
@@ -126,9 +141,9 @@ def fit(
         found = problem.parts(least(problem, begin))
     exponents: dict[str, float] = {}
     shrink: dict[str, float] = {}
-    for one, log_a, b, centre in zip(said, found.logs, found.shrink, problem.centres):
+    for one, log_a, b, centre in zip(finite, found.logs, found.shrink, problem.centres):
         exponent = math.exp(log_a + b * centre if one.lengths is not None else log_a)
-        exponents |= dict.fromkeys(one.columns, exponent)
+        exponents |= dict.fromkeys(one.columns, exponent / one.times)
         shrink |= dict.fromkeys(one.columns, float(b)) if one.lengths is not None else {}
     offsets = found.offsets - found.offsets.mean()
     return Temper(exponents, shrink, math.exp(found.prior), dict(zip(labels, offsets.tolist())), float(weights.sum()))

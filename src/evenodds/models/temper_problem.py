@@ -23,6 +23,7 @@ DIRECT = 100  # numbers, up to which the curvature is worth its price
 DONE = 1e-6  # of log-likelihood, that a step would still gain: a thousandth of a standard error
 LEAST = -80.0  # a log of probability, below which it is 0: so small that even its numbers are slow to compute with
 STEPS, FLAT = 100, 1e-6
+USUAL = 0.7  # power of a text's length, to begin with
 FAR, SHORT = 3.0, 1e-9  # what a step may change a log by, at most and at least
 
 
@@ -32,6 +33,7 @@ class Said(NamedTuple):
     columns: tuple[str, ...]
     evidence: Floats  # (rows, classes)
     lengths: Floats | None = None
+    times: int = 1  # that it is said, by columns that are copies of each other
 
 
 class Parts(NamedTuple):
@@ -154,9 +156,10 @@ class Problem:
         return Parts(x[:g], shrink, float(x[g]), x[g + 1 + len(self.texts) :])
 
     def first(self, exponent: float) -> Floats:
-        """The vector that changes nothing but the groups' exponents."""
+        """Where to begin: these exponents, and lengths that matter as they do in most collections."""
         x = np.zeros(len(self.widths))
         x[: self.groups] = math.log(exponent)
+        x[self.groups + 1 : self.groups + 1 + len(self.texts)] = USUAL
         return x
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
