@@ -115,13 +115,16 @@ def once(said: Sequence[Said]) -> list[Said]:
     for one in said:
         alike = found.setdefault(float(one.evidence.sum()), [])
         for k, other in enumerate(alike):
-            same_kind = (one.lengths is None) == (other.lengths is None)
-            if same_kind and all(np.array_equal(a, b) for a, b in zip(one[1:3], other[1:3]) if a is not None):
+            if np.array_equal(one.evidence, other.evidence) and _same(one.lengths, other.lengths):
                 alike[k] = other._replace(columns=other.columns + one.columns, times=other.times + one.times)
                 break
         else:
             alike.append(one)
     return [one for alike in found.values() for one in alike]
+
+
+def _same(a: Floats | None, b: Floats | None) -> bool:
+    return a is b if a is None or b is None else np.array_equal(a, b)
 
 
 def fit(

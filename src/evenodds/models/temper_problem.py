@@ -127,8 +127,8 @@ class Problem:
         n, self.classes = start.shape
         self.y, self.weights, self.groups = np.asarray(y, np.int64), weights, len(said)
         self.says = np.empty((n, self.classes, len(said) + 1))  # the groups', and last the class prior's
-        for j, one in enumerate([*(each.evidence for each in said), start]):
-            self.says[:, :, j] = one - one.max(axis=1, keepdims=True)
+        for j, evidence in enumerate([*(one.evidence for one in said), start]):
+            self.says[:, :, j] = evidence - evidence.max(axis=1, keepdims=True)
         self.texts = np.flatnonzero([one.lengths is not None for one in said])
         self.centres, self.logs = [0.0] * len(said), np.zeros((n, len(said) + 1))
         for j, one in enumerate(said):  # around the mean length exponent and power are told apart
