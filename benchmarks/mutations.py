@@ -135,9 +135,7 @@ MUTATIONS = [
         "joint -= 0.0",
         ("tests/test_naive_bayes.py",),
     ),
-    Mutation(
-        M + "temper.py", "each[self.own] -= self.weights", "each[self.own] += self.weights", ("tests/test_temper.py",)
-    ),
+    Mutation(M + "temper_problem.py", "slope[inner + own] -= w", "slope[inner + own] += w", ("tests/test_temper.py",)),
     Mutation(
         M + "glm/losses.py",
         "rate - y * score, rate - y, rate",
