@@ -21,6 +21,7 @@ from evenodds.families import words as words_family
 from evenodds.families.left_out import Left
 from evenodds.families.words import unit_of
 from evenodds.models.naive_bayes import Model
+from evenodds.tally import Tally
 from evenodds.text import leave_kernels, table_kernels
 from evenodds.text.words import EVENTS
 from laws import LEARNERS
@@ -44,13 +45,15 @@ TEXTS = [
 
 
 def without_each(model: Model, table: pa.Table, y: list, weights=None):
-    """What leave-one-out means: forget the row, then score it; a class that is gone has probability 0."""
+    """What leave-one-out means: learn all other rows, then score this one; a class that is gone has probability 0."""
     found = np.full((len(y), len(model.classes)), -np.inf)
     for i in range(len(y)):
-        row, weight = table.slice(i, 1), None if weights is None else weights[i : i + 1]
-        rest = model.forget(row, [y[i]], weight)
+        others = np.delete(np.arange(len(y)), i)
+        theirs = None if weights is None else np.asarray(weights)[others]
+        rest = Model(model.schema, Tally.nothing(), model.settings)
+        rest = rest.learn(table.take(others), [y[j] for j in others], theirs)
         if len(rest.classes):
-            found[i, np.isin(model.classes, rest.classes)] = rest.log_proba(row)[0]
+            found[i, np.isin(model.classes, rest.classes)] = rest.log_proba(table.slice(i, 1))[0]
     return found
 
 
