@@ -19,7 +19,7 @@ from evenodds.data.files import read
 from evenodds.families import Binned
 from evenodds.families import words as words_family
 from evenodds.families.left_out import Left
-from evenodds.families.words import unit_of
+from evenodds.families.word_shares import unit_of
 from evenodds.models.naive_bayes import Model
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels, table_kernels

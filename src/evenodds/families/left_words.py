@@ -15,7 +15,8 @@ from evenodds.errors import DataError
 from evenodds.families import words as family
 from evenodds.families.leaves import Floats
 from evenodds.families.left_out import How, Left
-from evenodds.families.words import PLAIN, Pseudo, WordCounts
+from evenodds.families.word_shares import Pseudo
+from evenodds.families.words import PLAIN, WordCounts
 from evenodds.labels import Ints
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels as run

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evenodds.families.words import PLAIN, WordCounts, unit_of
+from evenodds.families.word_shares import unit_of
+from evenodds.families.words import PLAIN, WordCounts
 from evenodds.schema import Column
 from evenodds.tally import Tally
 

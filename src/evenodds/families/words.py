@@ -21,9 +21,10 @@ from evenodds.cells import texts as text_cells
 from evenodds.families.base import COLUMN, Estimate, Family, X
 from evenodds.families.bernoulli import Beta
 from evenodds.families.categorical import Dirichlet
-from evenodds.families.distribution import Distribution, LinearTerms, not_negative
+from evenodds.families.distribution import Distribution, LinearTerms
 from evenodds.families.leaves import Floats, Rows, check_weights
 from evenodds.families.left_out import How, Left
+from evenodds.families.word_shares import Pseudo, Shares, filled, sides, unit_of
 from evenodds.labels import Fixed, Grid, Keys
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -45,28 +46,6 @@ def count_words(texts: Texts, rows: Rows, words: Words, threads: int = 1) -> Cou
     normalised = words.length == "normalised"
     how = {"buckets": words.buckets, "distinct": words.distinct, "normalised": normalised, "threads": threads}
     return count(texts, rows.groups, rows.n_groups, words.tokens, weights=rows.weights, **how)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Pseudo:
-    """A prior of words: pseudo-counts for every known word alike, or so many tokens of all classes together."""
-
-    strength: float
-    pooled: bool
-
-    def __post_init__(self) -> None:
-        not_negative(strength=self.strength)
-
-
-@dataclass(frozen=True)
-class Shares:
-    """The words of a column that are used: their keys, counts (words, classes), pseudo-counts, and totals of both."""
-
-    keys: Any
-    counts: Floats
-    prior: Floats  # (words, 1)
-    totals: Floats  # (classes,): tokens, or documents for Bernoulli events
-    weight: float  # pseudo-counts of one class: of all words, or of one document being there and not there
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +160,7 @@ class WordCounts(Family):
                 others = known.counts.sum(axis=1, keepdims=True) - known.counts
                 weights = np.log(known.totals.sum() - known.totals + known.weight) - np.log(others + known.prior)
             elif words.events == "bernoulli":
-                there, absent = _sides(known)
+                there, absent = sides(known)
                 if estimate == "map":
                     there = Beta(there, absent).mode
                     absent = 1.0 - there
@@ -190,7 +169,7 @@ class WordCounts(Family):
                 weights = np.log(there) - np.log(absent)
                 constant = (np.log(absent) - np.log(there + absent))[~everywhere].sum(axis=0)
             else:
-                mass = _filled(np.add(known.counts, known.prior, out=known.counts), known)
+                mass = filled(np.add(known.counts, known.prior, out=known.counts), known)
                 if estimate == "map":
                     mass = Dirichlet(mass).mode
                 totals = mass.sum(axis=0)
@@ -285,18 +264,6 @@ class WordCounts(Family):
         return f"WordCounts({len(self.weights.keys):,} tokens, {len(self.constant)} classes)"
 
 
-def unit_of(counts: Counts, words: Words) -> float:
-    """How many tokens what is counted stands for: 1, or of texts that were normalised about what their words are worth.
-
-    A text of n different words counts 1/√n for each, √n in all; so √n of what it counts is a token. Pseudo-counts, and
-    what is left out to choose them, are then of tokens too.
-    """
-    if words.length == "as is":
-        return 1.0
-    documents = float(counts.documents.sum())
-    return float(counts.tokens.sum()) / documents if documents > 0 else 1.0
-
-
 def _of_counted(counts: Counts, words: Words, prior: Pseudo) -> Weights | None:
     """log (n + λ) - log (N + λV), where all words have the same λ and all classes some mass; None where they have not.
 
@@ -314,21 +281,6 @@ def _of_counted(counts: Counts, words: Words, prior: Pseudo) -> Weights | None:
         mine = [np.log(unit * one.numbers + strength) - log for one, log in zip(counts.lists, whole)]
     counts.spread(keys, mine, weights)
     return Weights(keys, weights, counts.buckets)
-
-
-def _filled(mass: Floats, known: Shares) -> Floats:
-    """The same (words, classes), with a class that has neither tokens nor pseudo-counts like all together."""
-    empty = known.totals + known.weight == 0
-    if empty.any():
-        mass[:, empty] = mass.sum(axis=1, keepdims=True)
-    return mass
-
-
-def _sides(known: Shares) -> tuple[Floats, Floats]:
-    """How many documents of each class have a word, and how many have not, with the pseudo-counts of both."""
-    there = _filled(known.counts + known.prior, known)
-    absent = _filled((known.totals - known.counts) + (known.weight - known.prior), known)
-    return there, np.maximum(absent, 0.0)  # weights that are no whole numbers do not cancel to the last digit
 
 
 def _nearest(counts: Counts, known: Shares, words: Words) -> Nearest:
