@@ -18,23 +18,26 @@ that a long table is made in several goes; `--minutes` bounds one.
 """
 
 import argparse
+import itertools
 import json
 import math
 import time
 import warnings
+from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -86,19 +89,44 @@ def folds_of(y: npt.NDArray[np.str_]) -> StratifiedKFold:
     return StratifiedKFold(int(max(2, min(5, np.unique(y, return_counts=True)[1].min()))), shuffle=True, random_state=0)
 
 
-def logistic_regression(rows: Rows, y: npt.NDArray[np.str_]) -> Any:
-    classifier = LogisticRegression(max_iter=2_000, tol=1e-4)
-    if rows.is_text:
-        pipe = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True), classifier)
-    else:
-        numbers = make_pipeline(SimpleImputer(), StandardScaler())
-        values = make_pipeline(
-            SimpleImputer(strategy="constant", fill_value="missing"), OneHotEncoder(handle_unknown="ignore")
-        )
-        columns = (numbers, rows.table.of_type("numeric")), (values, rows.table.of_type("nominal"))
-        pipe = make_pipeline(make_column_transformer(*columns), classifier)
-    grid = {"logisticregression__C": STRENGTHS}
-    return GridSearchCV(pipe, grid, scoring="neg_log_loss", cv=folds_of(y), error_score=-1e9)
+class TunedLogistic:
+    """Logistic regression with the C of the lowest cross-validated log loss; each fold's columns are made once."""
+
+    def __init__(self, rows: Rows) -> None:
+        if rows.is_text:
+            self.columns: Any = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
+        else:
+            numbers = make_pipeline(SimpleImputer(), StandardScaler())
+            values = make_pipeline(
+                SimpleImputer(strategy="constant", fill_value="missing"), OneHotEncoder(handle_unknown="ignore")
+            )
+            self.columns = make_column_transformer(
+                (numbers, rows.table.of_type("numeric")), (values, rows.table.of_type("nominal"))
+            )
+        self.rows = rows
+
+    def fit(self, x: Any, y: npt.NDArray[np.str_]) -> "TunedLogistic":
+        """Choose, and learn all rows."""
+        losses = np.zeros(len(STRENGTHS))
+        folds = folds_of(y)
+        for kept, out in folds.split(y, y):
+            columns = clone(self.columns)
+            a, b = columns.fit_transform(_some(x, kept)), columns.transform(_some(x, out))
+            for at, strength in enumerate(STRENGTHS):
+                found = LogisticRegression(C=strength, max_iter=2_000, tol=1e-4).fit(a, y[kept])
+                losses[at] += log_loss(y[out], found.predict_proba(b), labels=found.classes_) / folds.n_splits
+        best = STRENGTHS[int(losses.argmin())]
+        self.model = make_pipeline(self.columns, LogisticRegression(C=best, max_iter=2_000, tol=1e-4)).fit(x, y)
+        self.classes_ = self.model.classes_
+        return self
+
+    def predict_proba(self, x: Any) -> Any:
+        """What the chosen one says."""
+        return self.model.predict_proba(x)
+
+
+def _some(x: Any, at: npt.NDArray[np.intp]) -> Any:
+    return [x[i] for i in at] if isinstance(x, list) else x.iloc[at]
 
 
 class BestNaiveBayes:
@@ -144,67 +172,71 @@ def bridge(rows: Rows) -> Any:
     return eo.NaiveLogistic({name: families[kind] for name, kind in rows.table.types.items()})
 
 
-def run(rows: Rows, size: int, seed: int) -> dict[str, Any]:
-    """Log loss, accuracy and seconds of all sides on one draw."""
+SIDES: dict[str, Callable[[Rows], Any]] = {"bridge": bridge, "logistic": TunedLogistic, "bayes": BestNaiveBayes}
+Run = tuple[str, int, int, str]  # a set, a number of rows, a seed, a side
+
+
+def run(rows: Rows, size: int, seed: int, side: str) -> dict[str, Any]:
+    """Log loss, accuracy and seconds of one side on one draw."""
     learnt, judged = drawn(rows.y, size, seed)
     x, y, z, t = rows.some(learnt), rows.y[learnt], rows.some(judged), rows.y[judged]
-    found: dict[str, Any] = {"set": rows.name, "size": size, "seed": seed, "rows": len(learnt)}
-    sides = {"bridge": bridge(rows), "logistic": logistic_regression(rows, y), "bayes": BestNaiveBayes(rows)}
-    for side, model in sides.items():
-        begin = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            proba = np.asarray(model.fit(x, y).predict_proba(z))
-        seconds = time.perf_counter() - begin
-        right = float(np.mean(model.classes_[proba.argmax(axis=1)] == t))
-        found[side] = {"log_loss": log_loss(t, proba, labels=model.classes_), "accuracy": right, "seconds": seconds}
-    return found
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SIDES[side](rows).fit(x, y)
+        proba = np.asarray(model.predict_proba(z))
+    seconds = time.perf_counter() - begin
+    loss = float(log_loss(t, proba, labels=model.classes_))
+    right = float(np.mean(model.classes_[proba.argmax(axis=1)] == t))
+    found = {"set": rows.name, "size": size, "seed": seed, "side": side, "rows": len(learnt)}
+    return {**found, "log_loss": loss, "accuracy": right, "seconds": round(seconds, 2)}
 
 
-def cached(path: Path) -> dict[tuple[str, int, int], dict[str, Any]]:
+def cached(path: Path) -> dict[Run, dict[str, Any]]:
+    """What is known; of a run that was made twice, the later."""
     lines = path.read_text().splitlines() if path.exists() else []
-    return {(one["set"], one["size"], one["seed"]): one for one in map(json.loads, lines)}
+    return {(one["set"], one["size"], one["seed"], one["side"]): one for one in map(json.loads, lines)}
 
 
-def measure(names: list[str], sizes: list[int], seeds: int, path: Path, minutes: float) -> list[dict[str, Any]]:
-    """All runs: those of the cache, and as many new ones as there is time for."""
+def measure(
+    names: list[str], sizes: list[int], seeds: range, sides: list[str], path: Path, minutes: float
+) -> dict[Run, dict[str, Any]]:
+    """All runs: those of the cache, and as many new ones as there is time for, those of few rows first."""
     known, end = cached(path), time.monotonic() + 60 * minutes
-    for seed in range(seeds):  # all cells once, then again
-        for size in sizes:
-            for name in names:
-                if (name, size, seed) in known or time.monotonic() > end:
-                    continue
-                rows = Rows(name)
-                if size > len(rows.y) - min(JUDGED, len(rows.y) // 3):
-                    continue  # as many as all: that cell is called so
-                known[name, size, seed] = one = run(rows, size, seed)
-                with path.open("a") as file:
-                    file.write(json.dumps(one) + "\n")
-                print(".", end="", flush=True)
-    print()
-    return [one for (name, size, seed), one in known.items() if name in names and size in sizes and seed < seeds]
+    read: dict[str, Rows] = {}
+    for size, seed, name in itertools.product(sizes, seeds, names):
+        missing = [side for side in sides if (name, size, seed, side) not in known]
+        if not missing or time.monotonic() > end:
+            continue
+        rows = read[name] if name in read else read.setdefault(name, Rows(name))
+        if size > len(rows.y) - min(JUDGED, len(rows.y) // 3):
+            continue  # as many as all: that cell is called so
+        for side in missing:
+            known[name, size, seed, side] = one = run(rows, size, seed, side)
+            with path.open("a") as file:
+                file.write(json.dumps(one) + "\n")
+    return {at: one for at, one in known.items() if at[0] in names and at[1] in sizes and at[2] in seeds}
 
 
-def cells(runs: list[dict[str, Any]]) -> dict[tuple[str, int], dict[str, float]]:
+def cells(runs: dict[Run, dict[str, Any]]) -> dict[tuple[str, int], dict[str, float]]:
     """For each cell the geometric mean of the ratios, points of accuracy above the better parent, and mean losses."""
     found: dict[tuple[str, int], dict[str, float]] = {}
-    for cell in sorted({(one["set"], one["size"]) for one in runs}, key=lambda c: (c[1] or math.inf, c[0])):
-        some = [one for one in runs if (one["set"], one["size"]) == cell]
-        ratio = [
-            math.log(one["bridge"]["log_loss"] / min(one[side]["log_loss"] for side in ("logistic", "bayes")))
-            for one in some
-        ]
-        gain = [
-            one["bridge"]["accuracy"] - max(one[side]["accuracy"] for side in ("logistic", "bayes")) for one in some
-        ]
-        mean = {
-            side: float(np.mean([one[side]["log_loss"] for one in some])) for side in ("bridge", "logistic", "bayes")
-        }
-        found[cell] = {
-            "ratio": math.exp(np.mean(ratio)),
-            "gain": 100 * float(np.mean(gain)),
-            "seeds": len(some),
-            **mean,
+    for name, size in sorted({at[:2] for at in runs}, key=lambda c: (c[1] or math.inf, c[0])):
+        seeds = sorted({at[2] for at in runs if at[:2] == (name, size)})
+        seeds = [seed for seed in seeds if all((name, size, seed, side) in runs for side in SIDES)]
+        if not seeds:
+            continue
+        loss = {side: np.array([runs[name, size, seed, side]["log_loss"] for seed in seeds]) for side in SIDES}
+        right = {side: np.array([runs[name, size, seed, side]["accuracy"] for seed in seeds]) for side in SIDES}
+        ratio = np.log(loss["bridge"] / np.minimum(loss["logistic"], loss["bayes"]))
+        gain = right["bridge"] - np.maximum(right["logistic"], right["bayes"])
+        better = np.mean(right["bridge"]) - max(np.mean(right["logistic"]), np.mean(right["bayes"]))
+        found[name, size] = {
+            "ratio": math.exp(ratio.mean()),
+            "gain": 100 * float(better),
+            "gain_by_draw": 100 * float(gain.mean()),
+            "seeds": len(seeds),
+            **{side: float(some.mean()) for side, some in loss.items()},
         }
     return found
 
@@ -274,7 +306,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="NaiveLogistic beside its parents")
     parser.add_argument("--sets", default=",".join([*TEXTS, *TABLES]), help="with commas between")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of rows; 0 is all")
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=10, help="how many")
+    parser.add_argument("--first", type=int, default=10, help="the first of them; those below were used to tune")
+    parser.add_argument("--sides", default=",".join(SIDES), help="which to measure; a table needs all three")
     parser.add_argument("--minutes", type=float, default=8.0, help="begin no new run after so long")
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--folds", help="ten-fold accuracy of these sets instead")
@@ -288,8 +322,10 @@ def main() -> None:
         found = {"folds": {name: ten_folds(name, options.shuffles) for name in options.folds.split(",")}}
     else:
         sizes = [int(size) for size in options.sizes.split(",")]
-        table = cells(measure(options.sets.split(","), sizes, options.seeds, options.cache, options.minutes))
-        names = ["ratio", "gain", "bridge", "logistic", "bayes", "seeds"]
+        seeds = range(options.first, options.first + options.seeds)
+        told = (options.sets.split(","), sizes, seeds, options.sides.split(","))
+        table = cells(measure(*told, options.cache, options.minutes))
+        names = ["ratio", "gain", "gain_by_draw", "bridge", "logistic", "bayes", "seeds"]
         rows = [[name, str(size or "all"), *(f"{cell[n]:.4g}" for n in names)] for (name, size), cell in table.items()]
         print(report.table(["set", "rows", *names], rows))
         lines = summary(table)

@@ -21,7 +21,8 @@ from evenodds.models.glm.losses import Logistic, Loss, Softmax
 from evenodds.models.glm.minimise import minimise
 from evenodds.models.glm.sums import evaluate
 
-ROUGH, FINE = 3e-3, 1e-5  # tolerances: of weights that are tried, and of those that are kept
+ROUGH, FINE = 1e-2, 1e-5  # tolerances: of weights that are tried, and of those that are kept
+SHARDS, SHORTEST = 4, 1 << 11  # how many runs of rows there are at least, and how short they may be
 SHARP = 1e-6  # of Newton's steps, the last of which squares the error
 SMALL = 500  # coefficients, up to which Newton's steps are the sooner, and end nearer to the minimum
 RANK = 1e-12  # of the largest: what is less is rounding
@@ -92,9 +93,10 @@ class _Source:
         whole = np.asarray(scale * problem.offset)
         offset = whole[:, 1] - whole[:, 0] if two else whole
         self._blocks = []
-        for start in range(0, len(problem.y), SHARD):
-            rows = slice(start, start + SHARD)
-            part = problem if len(problem.y) <= SHARD else problem.some(rows)
+        size = min(SHARD, max(SHORTEST, -(-len(problem.y) // SHARDS)))  # whatever the threads are: the same sums
+        for start in range(0, len(problem.y), size):
+            rows = slice(start, start + size)
+            part = problem if len(problem.y) <= size else problem.some(rows)
             dense, sparse = part.design
             y = part.y.astype(float) if two else part.y
             none = np.empty((len(y), 0), np.int32)

@@ -40,7 +40,7 @@ LENGTH, POWER = 10.0, 0.25  # of a text that is not scaled, and how longer ones 
 FARTHEST = 4.0  # deviations from the mean
 SQUARE, STEP = 0.5, 0.125  # how much they count beside the number itself
 LEAST_TEXTS = 2  # that have a word
-MOST_WEIGHTS = 1 << 21  # of all classes: rarer words are left out
+MOST_WEIGHTS = 1 << 20  # of all classes: rarer words are left out
 
 
 @dataclass(frozen=True, eq=False)

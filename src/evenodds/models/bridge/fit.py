@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from evenodds.families.leaves import Floats
 from evenodds.models.bridge.alike import alike
 from evenodds.models.bridge.bridge import Bridge, Tried
 from evenodds.models.bridge.correct import (
+    FINE,
     ROUGH,
     Gaussians,
     Problem,
@@ -51,9 +52,10 @@ SLIGHT = 0.01  # a smaller share is none
 FARTHEST = -50.0  # log p of a class that naive Bayes thinks impossible, as an offset
 FOLDS = ((200, 10), (2_000, 5), (10_000, 3))  # rows up to which there are so many folds
 HELD_OUT = 5  # of more rows, one part in so many is held out, once
-WIDE = 1 << 20  # weights of all classes, from which on every second strength is tried
+LARGE = 1 << 16  # weights of all classes, from which on those kept are found no finer than those tried
+WIDE = 1 << 19  # the same, from which on every second strength is tried, until one is worse
 COPIED = 20_000  # rows, up to which one that weighs 2 becomes two
-NARROW = 500  # rows, up to which a design is turned into as few columns as it has rows
+NARROW, NARROWER = 500, 2_000  # rows, up to which a design becomes as narrow as it has rows; if it pays, up to which
 
 Candidate = tuple[float, float]  # a scale and a strength
 
@@ -80,19 +82,22 @@ def bridge(
     problem = _problem(model, learnt, design, threads)
     whole = _known(problem)
     learnt = learnt if len(whole.y) == len(problem.y) else learnt.some(_rows(problem))
-    narrow = whole if len(whole.y) > NARROW else narrowed(whole)
+    narrow = narrowed(whole) if _long(whole) else whole
     scales = SCALES if scale is None else (scale,)
     strengths = STRENGTHS if strength is None else (strength,)
+    begin: dict[float, Floats] = {}
     if len(scales) * len(strengths) == 1 or not len(whole.y):
         tried: tuple[Tried, ...] = (Tried(scales[0], strengths[0], np.nan, 1.0),)
     else:
-        tried = _shares(_Search(model, learnt, narrow, scales, strengths, seed, threads).run(), whole)
+        search = _Search(model, learnt, narrow, scales, strengths, seed, threads)
+        tried, begin = _shares(search.run(), whole.mass, search.wide), search.begin
+    tolerance = FINE if narrow.width * problem.classes <= LARGE else ROUGH
     weights, mean = np.zeros((narrow.width, problem.classes)), 0.0
     for s, some in itertools.groupby((one for one in tried if one.share), key=lambda one: one.scale):
-        start = None
+        start = begin.get(s)
         for one in some:
             mean += one.share * s
-            start = _weights(narrow, s, one.strength, start, threads=threads)
+            start = _weights(narrow, s, one.strength, start, tolerance, threads)
             weights += one.share * start
     finite = [(one.share, np.log(one.strength)) for one in tried if one.share and np.isfinite(one.strength)]
     shares = sum(share for share, _ in finite)
@@ -147,25 +152,22 @@ def _one(weights: Floats | None) -> Floats | None:
 
 
 def _weights(
-    problem: Problem, scale: float, strength: float, start: Floats | None, tolerance: float | None = None,
-    threads: int | None = None,
-) -> Floats:  # fmt: skip
+    problem: Problem, scale: float, strength: float, start: Floats | None, tolerance: float, threads: int | None
+) -> Floats:
     """The correction under one candidate; nothing under an infinite strength."""
     shape = (problem.width, problem.classes)
     if np.isinf(strength):
         return np.zeros(shape)
-    more: Any = {} if tolerance is None else {"tolerance": tolerance}
-    return correct(problem, scale, around_zero(strength, *shape), start=start, threads=threads, **more)
+    return correct(problem, scale, around_zero(strength, *shape), start=start, tolerance=tolerance, threads=threads)
 
 
-def _shares(losses: dict[Candidate, float], whole: Problem) -> tuple[Tried, ...]:
-    """The candidates with their shares in the model."""
-    n = whole.mass
+def _shares(losses: dict[Candidate, float], n: float, one: bool) -> tuple[Tried, ...]:
+    """The candidates with their shares in the model of n rows; `one` of them has all."""
     loss = np.array(list(losses.values()))
     log = -SHARPNESS * n * loss + [_log_prior(*at) for at in losses]
     share = np.exp(log - log.max())
     share /= share.sum()
-    share = np.where(share < SLIGHT, 0.0, share)
+    share = np.where((share < share.max()) if one else (share < SLIGHT), 0.0, share)
     return tuple(Tried(*at, float(a), float(b)) for at, a, b in zip(losses, loss, share / share.sum()))
 
 
@@ -188,11 +190,12 @@ class _Search:
         seed: int,
         threads: int | None,
     ) -> None:
-        wide = whole.width * whole.classes > WIDE and len(strengths) > 1
-        self.scales, self.strengths, self.threads = scales, strengths[::2] if wide else strengths, threads
+        self.wide = whole.width * whole.classes > WIDE and len(strengths) > 1
+        self.scales, self.strengths, self.threads = scales, strengths[::2] if self.wide else strengths, threads
         self.folds = list(_folds(model, learnt, whole, seed, threads))
         self.every = whole.mass <= EVERY
         self.losses: dict[Candidate, float] = {}
+        self.begin: dict[float, Floats] = {}  # by scale, the weights of the first fold that were best
         self._last: dict[tuple[int, float], Floats] = {}  # weights to start from, by fold and scale
 
     def run(self) -> dict[Candidate, float]:
@@ -207,18 +210,21 @@ class _Search:
         return dict(sorted(self.losses.items(), key=lambda item: (-item[0][0], -item[0][1])))
 
     def _path(self, scale: float) -> float:
-        """The least loss of a scale: down the strengths until it rises twice, from where the last scale was best."""
+        """The least loss of a scale: down the strengths until it rises, from about where the last scale was best."""
         begin = 0
         if self.losses and not self.every:
             _, strength = min(self.losses, key=lambda at: self.losses[at])
-            begin = max(self.strengths.index(strength) - 1, 0)
+            begin = max(self.strengths.index(strength) - (0 if self.wide else 1), 0)
         least, worse = np.inf, 0
         for strength in self.strengths[begin:]:
             if np.isinf(strength) and (scale == 0 or (scale != 1 and len(self.scales) > 1)):
                 continue  # naive Bayes alone is one candidate
             loss = self._loss(scale, strength)
-            least, worse = min(least, loss), 0 if loss < least else worse + 1
-            if worse == 2:
+            if loss < least:
+                least, worse, self.begin[scale] = loss, 0, self._last[0, scale]
+                continue
+            worse += 1
+            if worse == (1 if self.wide else 2):
                 break
         return least
 
@@ -266,6 +272,12 @@ def _fold(model: Model, learnt: Learnt, whole: Problem, out: NDArray[np.bool_], 
     fitted = _known(whole.some(kept)._replace(offset=wide(said)))
     judged = _known(whole.some(gone)._replace(offset=wide(without.log_proba(learnt.some(gone).rows, threads))))
     return Fold(fitted, judged) if len(fitted.y) and len(judged.y) else None
+
+
+def _long(problem: Problem) -> bool:
+    """Whether there are so many more columns than rows that as many as rows are the sooner."""
+    rows = len(problem.y)
+    return rows <= NARROW or (rows <= NARROWER and rows * rows <= 2 * problem.width * problem.classes)
 
 
 def _rows(problem: Problem) -> NDArray[np.int64]:

@@ -27,6 +27,7 @@ def lbfgs(problem: Problem, begin: Floats, most: int) -> Minimum:
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     steps = [Step(1, cost, problem.slope(gradient, diagonal, sums.weight), 1.0)]
     last: dict[str, Any] = {}
+    ended: tuple[float, Floats, Sums] | None = None
 
     def function(x: Floats) -> tuple[float, Floats]:
         value, slope, _ = problem.at(flat + scale * x, 1, curves=False)
@@ -34,20 +35,22 @@ def lbfgs(problem: Problem, begin: Floats, most: int) -> Minimum:
         return value, scale * slope
 
     def look(x: Floats) -> None:
-        nonlocal curves
+        nonlocal curves, ended
         slope = problem.slope(last["slope"], curves, sums.weight)
         if slope <= problem.tolerance:
-            curves = _curves(problem, problem.at(flat + scale * x, 1)[2])
+            here = problem.at(flat + scale * x, 1)
+            curves = _curves(problem, here[2])
             slope = problem.slope(last["slope"], curves, sums.weight)
+            ended = here if slope <= problem.tolerance else None
         steps.append(Step(len(steps) + 1, last["value"], slope, 1.0))
-        if slope <= problem.tolerance:
+        if ended is not None:
             raise StopIteration
 
     pairs = 20 if len(flat) <= MANY else 8
     options = {"maxiter": most, "maxfun": 2 * most, "maxcor": pairs, "ftol": 0.0, "gtol": 0.0}
     found = minimize(function, np.zeros(len(flat)), jac=True, method="L-BFGS-B", callback=look, options=options)
     flat = flat + scale * found.x
-    cost, gradient, sums = problem.at(flat, 1)
+    cost, gradient, sums = problem.at(flat, 1) if ended is None else ended
     slope = problem.slope(gradient, _curves(problem, sums), sums.weight)
     steps.append(Step(len(steps) + 1, cost, slope, 0.0))
     return Minimum(problem.shaped(flat), sums, None, slope <= 1e2 * problem.tolerance, "lbfgs", tuple(steps))

@@ -65,10 +65,6 @@ class Prior:
         away = b - self.mean
         return self.precision @ away if self.precision.ndim == 2 else self.precision * away
 
-    def cost(self, b: Floats) -> float:
-        """½ (b - mean)ᵀ precision (b - mean)."""
-        return 0.5 * float((b - self.mean) @ self.pull(b))
-
     @property
     def diagonal(self) -> Floats:
         """Of the precision."""
@@ -95,12 +91,13 @@ class Problem:
     def at(self, flat: Floats, order: int, curves: bool = True) -> tuple[float, Floats, Sums]:
         """The cost of data and prior, its gradient, and the data's sums."""
         sums = evaluate(self.loss, self.source, self.shaped(flat), order, self.threads, curves)
-        gradient = sums.gradient.ravel(order="F") + self.prior.pull(flat)
+        pull = self.prior.pull(flat)
+        gradient = sums.gradient.ravel(order="F") + pull
         if self.free is None:
             columns = self.told(sums) if callable(self.told) else self.told
             columns = np.ones(self.source.width, bool) if columns is None else np.asarray(columns, bool)
             self.free = np.tile(columns, self.loss.outputs)
-        return sums.cost + self.prior.cost(flat), np.where(self.free, gradient, 0.0), sums
+        return sums.cost + 0.5 * float((flat - self.prior.mean) @ pull), np.where(self.free, gradient, 0.0), sums
 
     def shaped(self, flat: Floats) -> Floats:
         """The coefficients as the design multiplies with them."""

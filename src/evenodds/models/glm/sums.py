@@ -60,8 +60,10 @@ def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums
         w = tile.weights
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # an infinite cost is a step too far
             score = tile.score(b)
-            if curves or order == 2:
+            if order == 2:
                 costs, first, second = loss.slopes(score, tile.y)
+            elif curves:
+                costs, first, second = loss.curves(score, tile.y)
             else:
                 (costs, first), second = loss.gradient(score, tile.y), np.zeros(len(score))
             pearson += _pearson(first, second, tile.y, loss, w, score) if curves else np.nan
@@ -79,7 +81,7 @@ def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums
             for (k, m), gram in zip(pairs, grams):
                 gram.add(tile, second if b.ndim == 1 else np.ascontiguousarray(second[:, k, m]))
         elif order == 1 and curves:
-            diagonal += tile.squares(second if b.ndim == 1 else np.einsum("ikk->ik", second))
+            diagonal += tile.squares(second)
     hessian: Floats | None = None
     if order == 2:
         hessian = assembled(pairs, grams, block.width, outputs)
