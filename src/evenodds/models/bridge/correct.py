@@ -53,6 +53,10 @@ class Symmetric(Softmax):
         """p of every class."""
         return self._shares(score)[0]
 
+    def total(self, score: Floats) -> Floats:
+        """log Σ_j e^s_j."""
+        return self._shares(score)[1]
+
 
 class Problem(NamedTuple):
     """Rows with their design, classes, weights, and what naive Bayes says of them, (rows, classes)."""

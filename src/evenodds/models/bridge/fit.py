@@ -8,9 +8,13 @@ Candidates are averaged, in their scores, with shares
 
     share  ∝  (likelihood of the rows held out) ^ (1/3)  ·  prior of the candidate
 
-so few rows weigh many candidates and many rows pick one. The prior is for half of naive Bayes and for a strength of
-about 10, a factor of 10 one deviation: thirty rows that happen to be easy should not make it bold. Plain naive Bayes
+so few rows weigh many candidates and many rows pick one. The prior is for a quarter of naive Bayes and for a strength
+of about 10, a factor of 10 one deviation: thirty rows that happen to be easy should not make it bold. Plain naive Bayes
 (scale 1, infinite strength) and plain ridge logistic regression (scale 0) are among the candidates.
+
+A mean of scores is as bold as the boldest candidate wants; a mean of probabilities is not, but is no linear model. So
+where rows are few the mean of the scores is moderated: times the factor, at most 1, that brings it nearest to the mean
+of the probabilities on the rows held out.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from evenodds.models.bridge.correct import (
     ROUGH,
     Gaussians,
     Problem,
+    Symmetric,
     around_zero,
     correct,
     costs,
@@ -43,9 +48,9 @@ from evenodds.models.bridge.features import Features, features_of
 from evenodds.models.left_out import leave_one_out, tempered
 from evenodds.models.naive_bayes import Model
 
-SCALES = (1.0, 0.5, 0.0)
+SCALES = {1.0: -1.0, 0.5: 0.0, 0.25: np.log(2), 0.0: 0.0}  # with the log of how probable each is, before any row
 STRENGTHS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
-EVERY = 400  # rows, up to which every scale is tried
+EVERY = 400  # rows, up to which every scale is tried, and their mean moderated
 SHARPNESS = 1 / 3  # the power of the likelihood
 USUAL, WEAKEST = 10.0, 300.0  # strengths: the most probable, and what no correction at all counts as
 SLIGHT = 0.01  # a smaller share is none
@@ -83,22 +88,24 @@ def bridge(
     whole = _known(problem)
     learnt = learnt if len(whole.y) == len(problem.y) else learnt.some(_rows(problem))
     narrow = narrowed(whole) if _long(whole) else whole
-    scales = SCALES if scale is None else (scale,)
+    scales = tuple(SCALES) if scale is None else (scale,)
     strengths = STRENGTHS if strength is None else (strength,)
     begin: dict[float, Floats] = {}
+    factor = 1.0
     if len(scales) * len(strengths) == 1 or not len(whole.y):
         tried: tuple[Tried, ...] = (Tried(scales[0], strengths[0], np.nan, 1.0),)
     else:
         search = _Search(model, learnt, narrow, scales, strengths, seed, threads)
         tried, begin = _shares(search.run(), whole.mass, search.wide), search.begin
+        factor = search.moderated(tried)
     tolerance = FINE if narrow.width * problem.classes <= LARGE else ROUGH
     weights, mean = np.zeros((narrow.width, problem.classes)), 0.0
     for s, some in itertools.groupby((one for one in tried if one.share), key=lambda one: one.scale):
         start = begin.get(s)
         for one in some:
-            mean += one.share * s
+            mean += factor * one.share * s
             start = _weights(narrow, s, one.strength, start, tolerance, threads)
-            weights += one.share * start
+            weights += factor * one.share * start
     finite = [(one.share, np.log(one.strength)) for one in tried if one.share and np.isfinite(one.strength)]
     shares = sum(share for share, _ in finite)
     strong = float(np.exp(sum(share * log for share, log in finite) / shares)) if finite else np.inf
@@ -174,7 +181,7 @@ def _shares(losses: dict[Candidate, float], n: float, one: bool) -> tuple[Tried,
 def _log_prior(scale: float, strength: float) -> float:
     """How probable a candidate is before any row is seen."""
     away = np.log10(min(strength, WEAKEST)) - np.log10(USUAL)
-    return float(-0.5 * away * away + (np.log(2) if scale == 0.5 else 0.0))
+    return float(-0.5 * away * away + SCALES.get(scale, 0.0))
 
 
 class _Search:
@@ -196,6 +203,7 @@ class _Search:
         self.every = whole.mass <= EVERY
         self.losses: dict[Candidate, float] = {}
         self.begin: dict[float, Floats] = {}  # by scale, the weights of the first fold that were best
+        self._said: dict[Candidate, list[Floats]] = {}  # scores of the rows held out, where rows are few
         self._last: dict[tuple[int, float], Floats] = {}  # weights to start from, by fold and scale
 
     def run(self) -> dict[Candidate, float]:
@@ -233,11 +241,35 @@ class _Search:
         for k, (fitted, judged) in enumerate(self.folds):
             found = _weights(fitted, scale, strength, self._last.get((k, scale)), ROUGH, self.threads)
             self._last[k, scale] = found
-            each = costs(judged, scores(judged, scale, found))
+            score = scores(judged, scale, found)
+            if self.every:
+                self._said.setdefault((scale, strength), []).append(score)
+            each = costs(judged, score)
             w = np.ones(len(each)) if judged.weights is None else judged.weights
             cost, weight = cost + float(w @ each), weight + float(w.sum())
         self.losses[scale, strength] = cost / weight
         return cost / weight
+
+    def moderated(self, tried: tuple[Tried, ...]) -> float:
+        """The factor, at most 1, that brings the mean of the scores nearest to the mean of the probabilities."""
+        from scipy.optimize import minimize_scalar
+
+        shares = {(one.scale, one.strength): one.share for one in tried if one.share}
+        if not self._said or len(shares) == 1:
+            return 1.0
+        said = [(share, np.concatenate(self._said[at])) for at, share in shares.items()]
+        mean = np.sum([share * score for share, score in said], axis=0)
+        loss = Symmetric(mean.shape[1])
+        p = np.sum([share * loss.mean(score) for share, score in said], axis=0)
+        weights = np.concatenate(
+            [np.ones(len(some.y)) if some.weights is None else some.weights for _, some in self.folds]
+        )
+
+        def apart(factor: float) -> float:
+            score = factor * mean
+            return float(weights @ (loss.total(score) - (p * score).sum(axis=1)))
+
+        return float(minimize_scalar(apart, bounds=(0.0, 1.0), method="bounded").x)
 
 
 def _folds(model: Model, learnt: Learnt, whole: Problem, seed: int, threads: int | None) -> Iterator[Fold]:
