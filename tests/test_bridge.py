@@ -10,12 +10,22 @@ import evenodds as eo
 from evenodds.data.kept import Learnt
 from evenodds.data.memory import table
 from evenodds.data.sum import target_codes
-from evenodds.models.bridge.bridge import Bridge
-from evenodds.models.bridge.correct import Problem, around_zero, correct, curvature, narrowed, scores, widened
+from evenodds.models.bridge.bridge import Bridge, Tried
+from evenodds.models.bridge.correct import (
+    Problem,
+    Symmetric,
+    around_zero,
+    correct,
+    curvature,
+    narrowed,
+    scores,
+    widened,
+)
 from evenodds.models.bridge.features import Features, Matrices
 from evenodds.models.bridge.fit import bridge
+from evenodds.models.bridge.search import Search, shared
 from evenodds.models.glm.blocks import Matrix
-from evenodds.models.glm.losses import Logistic
+from evenodds.models.glm.losses import Logistic, Softmax
 from evenodds.models.glm.minimise import minimise
 
 WORDS = ["free", "prize", "win", "lunch", "noon", "see", "you", "now", "money", "home"]
@@ -255,3 +265,38 @@ def test_a_class_with_one_row_is_no_trouble():
     found = bridge(nb.tempered(rows, y), learnt)
     assert isinstance(found.features, Features)
     assert np.isfinite(found.log_proba(rows)).all()
+
+
+def test_the_curves_are_the_diagonal_of_the_second_derivatives():
+    rng = np.random.default_rng(0)
+    score, y = rng.normal(size=(9, 4)), rng.integers(0, 4, 9)
+    for loss in (Symmetric(4), Softmax(5)):
+        cost, first, second = loss.slopes(score, y)
+        found = loss.curves(score, y)
+        np.testing.assert_array_equal(found[0], cost)
+        np.testing.assert_array_equal(found[1], first)
+        np.testing.assert_allclose(found[2], np.einsum("ikk->ik", second), atol=1e-15)
+
+
+def test_candidates_that_disagree_are_moderated_and_those_that_agree_are_not():
+    """A bold candidate and one that knows nothing: 20 of log-odds and 0 are not 10, whose odds are 22,000 to 1."""
+    rng = np.random.default_rng(0)
+    problem = random_problem(30, 3, 2)
+    score = rng.choice([-10.0, 10.0], 30)[:, None] * np.array([-1.0, 1.0])
+
+    def factor(other):
+        search = Search.__new__(Search)
+        search.folds = [(problem, problem._replace(weights=None))]
+        search._said = {(1.0, 1.0): [score], (0.0, 1.0): [other]}
+        return search.moderated((Tried(1.0, 1.0, 0.1, 0.5), Tried(0.0, 1.0, 0.1, 0.5)))
+
+    assert factor(score) == pytest.approx(1.0, abs=1e-4)
+    mean = 10.0 * factor(np.zeros_like(score))  # in log-odds; the mean of the probabilities is 3/4
+    assert mean == pytest.approx(np.log(3), rel=1e-3)
+
+
+def test_few_rows_share_and_wide_designs_have_one_candidate():
+    losses = {(1.0, 3.0): 0.30, (1.0, 1.0): 0.29, (0.5, 1.0): 0.31}
+    assert sum(one.share > 0.1 for one in shared(losses, 30, False)) == 3
+    assert [one.share for one in shared(losses, 3_000, True)] == [0.0, 1.0, 0.0]
+    assert [one.share for one in shared(losses, 3_000, False)] == [0.0, 1.0, 0.0]
