@@ -12,10 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families import words as family
 from evenodds.families.leaves import Floats
 from evenodds.families.left_out import How, Left
-from evenodds.families.word_shares import Pseudo
+from evenodds.families.word_shares import Pseudo, unit_of
 from evenodds.families.words import PLAIN, WordCounts
 from evenodds.labels import Ints
 from evenodds.tally import Tally
@@ -41,7 +40,7 @@ class LeftWords:
         if WordCounts.counts(tally).pruned:
             raise ValueError("its counts are pruned: the rare words of a text are gone, so it cannot be left out")
         self.prior: Pseudo = prior
-        self.unit = family.unit_of(WordCounts.counts(tally), self.words)
+        self.unit = unit_of(WordCounts.counts(tally), self.words)
         self._counts = used = WordCounts.counts(tally)
         if self.words.min_count > 1:
             self._counts = used = replace(used, lists=used.frequent(self.words.min_count))
