@@ -1,0 +1,1 @@
+"""Mixtures of a family, fitted by EM."""

@@ -1,0 +1,129 @@
+"""Rows of a mixture as its kernels take them: columns of cells, with weights, a tile at a time."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.families.leaves import Floats
+from evenodds.labels import Ints
+
+TILE = 512  # rows: what the nearest cache holds of them, for a few components
+DIRECT = 1 << 16  # counts below this are their own codes
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows: each column's cells, numbers with NaN or codes with -1 for what is missing, and the rows' weights."""
+
+    columns: Sequence[NDArray[Any]]
+    weights: Floats
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(self.weights)
+
+    def take(self, rows: Ints) -> Block:
+        """Some of the rows, by their numbers."""
+        return Block([x[rows] for x in self.columns], self.weights[rows])
+
+    @property
+    def telling(self) -> Block:
+        """The rows that say something: of some weight, with a known cell."""
+        some = np.zeros(self.rows, bool)
+        for x in self.columns:
+            some |= known(x)
+        some &= self.weights > 0
+        return self if some.all() else self.take(np.flatnonzero(some))
+
+    @property
+    def sorted(self) -> Block:
+        """The same rows in the order of their cells, so that nothing depends on the order they came in."""
+        return self.take(np.lexsort([self.weights, *self.columns]))
+
+    @property
+    def different(self) -> int:
+        """How many different rows there are, of sorted ones."""
+        if not self.rows:
+            return 0
+        change = np.zeros(self.rows - 1, bool)
+        for x in self.columns:
+            a, b = x[1:], x[:-1]
+            change |= (a != b) & (known(a) | known(b))
+        return 1 + int(change.sum())
+
+    @staticmethod
+    def joined(parts: Sequence[Block]) -> Block:
+        """Blocks one after the other."""
+        columns = [np.concatenate(some) for some in zip(*(part.columns for part in parts))]
+        return Block(columns, np.concatenate([part.weights for part in parts]))
+
+    @functools.cached_property
+    def patterns(self) -> list[tuple[Ints, Ints | None]]:
+        """Which columns are known, and the rows of which that is so; None for all rows."""
+        missing = np.array([~known(x) for x in self.columns])
+        if not missing.any():
+            return [(np.arange(len(self.columns)), None)]
+        packed = np.ascontiguousarray(np.packbits(missing, axis=0).T)
+        _, first, which = np.unique(
+            packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
+        )
+        order, ends = np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))
+        return [
+            (np.flatnonzero(~missing[:, i]), rows) for i, rows in zip(first, np.split(order, ends[:-1]), strict=True)
+        ]
+
+    def tiles(self, columns: Ints | None = None, rows: Ints | None = None) -> Iterator[tuple[Any, Floats, Floats]]:
+        """Some rows and columns a tile at a time: where they are, cells (columns, length), and weights.
+
+        A tile is filled up to a power of two with rows of weight 0.
+        """
+        chosen = self.columns if columns is None else [self.columns[j] for j in columns]
+        n = self.rows if rows is None else len(rows)
+        for start in range(0, n, TILE):
+            at: Any = slice(start, min(start + TILE, n))
+            at = at if rows is None else rows[at]
+            size = min(TILE, n - start)
+            wide = 2 if size < 2 else 1 << (size - 1).bit_length()
+            weights, cells = np.zeros(wide), np.zeros((len(chosen), wide))
+            weights[:size] = self.weights[at]
+            for j, x in enumerate(chosen):
+                cells[j, :size] = x[at]
+            yield at, cells, weights
+
+    @functools.cached_property
+    def counted(self) -> tuple[list[Any], NDArray[np.int32]]:
+        """The different values of each column, and codes (columns, rows) into all of them; what is missing comes last.
+
+        Small counts are their own codes, so that nothing has to be sorted.
+        """
+        values: list[Any] = []
+        codes = np.empty((len(self.columns), self.rows), np.int32)
+        before = 0
+        for j, x in enumerate(self.columns):
+            if x.dtype.kind == "i":
+                here, found = np.arange(int(x.max(initial=-1)) + 1), x
+            else:
+                top = float(np.nanmax(x, initial=-1.0))
+                if top < DIRECT:
+                    here, found = np.arange(top + 1), np.where(np.isnan(x), -1, x).astype(np.int32)
+                else:
+                    here, places = np.unique(x, return_inverse=True)
+                    real = len(here) - int(np.isnan(here[-1]))
+                    here, found = here[:real], np.where(places < real, places, -1)
+            codes[j] = np.where(found < 0, -1, found + before)
+            values.append(here)
+            before += len(here)
+        codes[codes < 0] = before
+        return values, codes
+
+
+def known(x: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which cells are there."""
+    return np.asarray(x >= 0 if x.dtype.kind == "i" else x == x)

@@ -1,0 +1,299 @@
+"""Mixtures with scikit-learn's face: a shell around the `MixtureModel` value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from evenodds.cells import Coded, numbers
+from evenodds.data.decide import decide
+from evenodds.data.files import Files, is_path, read
+from evenodds.data.memory import Table, table
+from evenodds.data.reading import Reading
+from evenodds.data.sum import cells
+from evenodds.errors import DataError
+from evenodds.families import Categorical, Gaussian, Poisson
+from evenodds.families.base import Seed
+from evenodds.families.leaves import Floats, check_weights
+from evenodds.models.mixture.fit import fit_mixture
+from evenodds.models.mixture.model import MixtureModel, log_sum
+from evenodds.models.mixture.rows import MixtureRows, Streamed, Tabled
+from evenodds.models.mixture.settings import MixtureSettings, numbers_of_components
+from evenodds.models.shell import Shell, drop, eager, has_frame
+from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.show import Frame
+
+
+class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """A mixture of k components of one family, fitted by EM.
+
+    p(x) = Σ_k weight_k · p(x | component k)
+
+    Old Faithful's eruptions, in minutes, are short or long:
+
+    >>> minutes = [[1.8], [1.9], [2.0], [2.2], [1.7], [4.1], [4.5], [4.3], [3.9], [4.6], [4.4], [4.2]]
+    >>> mixture = Mixture(k=2, random_state=0).fit(minutes)
+    >>> mixture.means_.round(2).ravel().tolist(), mixture.weights_.round(2).tolist()
+    ([4.29, 1.92], [0.58, 0.42])
+    >>> mixture.predict([[2.1], [4.0]]).tolist()
+    [1, 0]
+
+    Missing cells are integrated out. Every step is one pass over the rows, in memory or in files.
+
+    Parameters
+    ----------
+    family : Gaussian, Bernoulli, Poisson or Categorical
+        What a column is, within a component.
+    k : int, several ints, or "auto"
+        How many components; of several, the criterion chooses one. "auto" is 1 to 9.
+    covariance : {"full", "tied", "diagonal", "spherical"}
+        Of Gaussians: a matrix a component, one for all, no covariances, one variance a component.
+    prior : float or None
+        How many pseudo-rows each component's shape starts with, against collapse; None: maximum likelihood.
+    criterion : {"bic", "icl"}
+        What chooses k.
+    start : "k-means++", "random", rows, or a mixture
+        Where EM starts: from rows far apart, from any, from a row given for each component, or from another mixture.
+    starts : int
+        How many starts are tried, for a few steps; the best goes on.
+    tolerance : float
+        In nats a row: the fit is done when less is still to be gained.
+    most : int
+        Steps at most.
+    columns : list of names, optional
+        The columns to use; all of them if not told.
+    random_state : int, RandomState, Generator or None
+        Of the starts.
+    threads : int, optional
+        How many threads to use; the result does not depend on it.
+    """
+
+    _value = MixtureModel
+
+    def __init__(
+        self,
+        family: Any = Gaussian,
+        k: Any = "auto",
+        *,
+        covariance: Any = "full",
+        prior: float | None = 1.0,
+        criterion: Any = "bic",
+        start: Any = "k-means++",
+        starts: int = 10,
+        tolerance: float = 1e-6,
+        most: int = 1000,
+        columns: Any = None,
+        random_state: Seed = None,
+        threads: int | None = None,
+    ) -> None:
+        self.family = family
+        self.k = k
+        self.covariance = covariance
+        self.prior = prior
+        self.criterion = criterion
+        self.start = start
+        self.starts = starts
+        self.tolerance = tolerance
+        self.most = most
+        self.columns = columns
+        self.random_state = random_state
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = tags.input_tags.categorical = self.family is Categorical
+        tags.input_tags.positive_only = self.family is Poisson
+        return tags
+
+    # -- fitting -----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the components of the rows of a table, or of files; `sample_weight` may be the name of a column."""
+        given = not isinstance(self.start, str)
+        settings = MixtureSettings(
+            self.family, self.covariance, self.prior, self.criterion, "given" if given else self.start,
+            self.starts, self.tolerance, self.most,
+        )  # fmt: skip
+        if self.start == "given" if not given else False:
+            raise ValueError("start='given': expected 'k-means++', 'random', a row for each component, or a mixture")
+        ks = numbers_of_components(self.k)
+        if is_path(X):
+            rows, schema = self._files(X, sample_weight)
+        else:
+            rows, schema = self._table(X, sample_weight)
+        start = self._start(schema) if given else None
+        if start is not None:
+            many = len(start[0]) if isinstance(start, list) else start.k
+            if self.k != "auto" and ks != [many]:
+                raise ValueError(f"k={self.k!r}, but the start has {many} components")
+            ks = [many]
+        model, found = fit_mixture(rows, schema, settings, ks, self.random_state, self.threads, start)
+        if is_path(X):
+            self._warn(found.report)._name(model)
+        return self._keep(model)
+
+    def _files(self, X: Any, weight: Any) -> tuple[MixtureRows, Schema]:
+        source = read(X)
+        source = source.rereadable() if isinstance(source, Files) else source
+        if weight is not None and not isinstance(weight, str):
+            raise DataError("the rows are in a file: give sample_weight as the name of one of its columns")
+        sample = source.sample()
+        if weight is not None:
+            sample[weight]  # refused in a sentence where it is not there
+        schema = self._schema(sample.without(*([weight] if weight else [])))
+        return Streamed(source, Reading(schema, False, weight)), schema
+
+    def _table(self, X: Any, weight: Any) -> tuple[MixtureRows, Schema]:
+        X = eager(X)
+        if isinstance(weight, str):
+            whole = table(X)
+            name, weight = weight, numbers(whole[weight], weight)
+            X = drop(X, name) if has_frame(X) else whole.without(name)
+        rows = self._features(X, reset=True)
+        schema = self._schema(rows)
+        return Tabled(rows, schema, check_weights(weight, rows.rows)), schema
+
+    def _schema(self, rows: Table) -> Schema:
+        """The columns: those that were told, or all."""
+        wanted = list(rows.columns) if self.columns is None else [str(name) for name in self.columns]
+        for name in wanted:
+            if name not in rows.columns:
+                raise DataError(did_you_mean(name, rows.columns))
+        told = {name: self.family if name in wanted else Column(role="ignore") for name in rows.columns}
+        if rows.dense is not None:
+            return Schema({name: how if isinstance(how, Column) else Column(how) for name, how in told.items()}, "")
+        return Schema(decide(rows, told), "")
+
+    def _start(self, schema: Schema) -> Any:
+        """The start that was given: another mixture's components, or each column of some rows."""
+        if isinstance(self.start, Mixture | MixtureModel):
+            model = self.start.model_ if isinstance(self.start, Mixture) else self.start
+            mine = (self.family, self.covariance, list(schema.features))
+            theirs = (model.settings.family, model.settings.covariance, model.names)
+            if mine != theirs:
+                raise ValueError("the mixture to start from has another family, covariance or other columns")
+            return model.components
+        rows = table(self.start, list(schema.features) if not hasattr(self.start, "columns") else None)
+        found = []
+        for name, how in schema.features.items():
+            x = cells(rows, name, how)
+            if isinstance(x, Coded):
+                raise ValueError("a mixture of categories starts from another mixture, not from rows")
+            self.family.check(x, name, 0)
+            found.append(x)
+        return found
+
+    def _keep(self, model: MixtureModel) -> Self:
+        self.model_ = model
+        self.k_ = model.k
+        self.n_iter_ = max(model.fit.steps or 0, 1)
+        self.converged_ = bool(model.fit.converged)
+        return self
+
+    @classmethod
+    def of(cls, model: MixtureModel) -> Self:
+        """The estimator of a model value, such as a loaded one."""
+        s = model.settings
+        new = cls(
+            s.family,
+            model.k,
+            covariance=s.covariance,
+            prior=s.prior,
+            criterion=s.criterion,
+            start="k-means++" if s.start == "given" else s.start,
+            starts=s.starts,
+            tolerance=s.tolerance,
+            most=s.most,
+            columns=None if model.names == list(model.schema.columns) else model.names,
+        )
+        return new._name(model)._keep(model)
+
+    # -- what it says ------------------------------------------------------------------------------------------------
+
+    def _said(self, X: Any, say: Callable[[Any], Floats]) -> Floats:
+        """What the model says of some rows, or of all rows of some files, batch by batch."""
+        check_is_fitted(self)
+        if is_path(X):
+            reading = Reading(self.model_.schema, False)
+            parts = [say(reading(batch).table) for batch in read(X).batches(reading.columns)]
+            return np.concatenate(parts) if parts else np.zeros(0)
+        return say(self._features(eager(X), reset=False))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(component | row)."""
+        return self._said(X, lambda rows: self.model_.shares(rows, self.threads))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The most probable component of each row, counted from 0."""
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int64]:
+        """Fit, and the most probable component of each row."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    def score_samples(self, X: Any) -> Floats:
+        """log p(row)."""
+        return self._said(X, lambda rows: log_sum(self.model_.log_joint(rows, self.threads)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The average log p(row)."""
+        return float(np.mean(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Draw rows, and which component each is from."""
+        check_is_fitted(self)
+        columns, component = self.model_.sample(int(n_samples), random_state)
+        return np.column_stack(columns), component
+
+    @property
+    def weights_(self) -> Floats:
+        """The components' weights."""
+        check_is_fitted(self)
+        return self.model_.weights
+
+    @property
+    def means_(self) -> Floats:
+        """Each component's mean of each column, (k, columns); of categories there is none."""
+        check_is_fitted(self)
+        if self.family is Categorical:
+            raise AttributeError("categories have no means; model_.column(name).shares are their shares")
+        return np.array([self.model_.column(name).mean for name in self.model_.names]).T
+
+    @property
+    def covariances_(self) -> Floats:
+        """Of Gaussians: each component's covariance matrix."""
+        check_is_fitted(self)
+        if self.family is not Gaussian:
+            raise AttributeError(f"a {self.family.__name__} has no covariances")
+        return self.model_.covariances
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Σ weight · log p(row) over the rows it was fitted to."""
+        check_is_fitted(self)
+        return float(self.model_.fit.log_likelihood)
+
+    @property
+    def bic_(self) -> float:
+        """parameters · log rows - 2 · log-likelihood."""
+        check_is_fitted(self)
+        return float(self.model_.fit.bic)
+
+    @property
+    def icl_(self) -> float:
+        """BIC and twice the entropy of the rows' shares."""
+        check_is_fitted(self)
+        return float(self.model_.fit.icl)
+
+    @property
+    def curve_(self) -> Frame:
+        """Every k that was tried, with its BIC and ICL."""
+        check_is_fitted(self)
+        return self.model_.curve()

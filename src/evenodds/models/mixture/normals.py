@@ -1,0 +1,184 @@
+"""Gaussian components whose columns hang together: a mean vector and a covariance matrix each.
+
+p(x) = exp(-½ (x-mean)ᵀ covariance⁻¹ (x-mean)) / sqrt(det 2π·covariance)
+
+Rows are whitened: z = L⁻¹ (x - mean) with covariance = L Lᵀ. EM sums Σ r z and Σ r z zᵀ, so that what is summed has the
+size of 1 whatever the columns' units, and means that move little are known to the last digit. With missing cells the
+same is done for the cells that are there, pattern by pattern; what is expected of the others follows from the sums:
+
+    given the known cells o:  x - mean = A z + noise,   A = covariance[:, o] L_o⁻ᵀ,   noise ~ N(0, covariance - A Aᵀ)
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+from evenodds.families.base import Seed, generator
+from evenodds.families.gaussian import LOG_2PI
+from evenodds.families.leaves import Floats
+from evenodds.labels import Fixed, Ints
+from evenodds.models.mixture import kernels
+from evenodds.models.mixture.blocks import Block
+from evenodds.models.mixture.expected import Expected, exactly, expected
+from evenodds.models.mixture.priors import FLOOR, CollapsedError, Prior
+from evenodds.tally import Leaf
+
+FIRST, SECOND = ("", "deviations"), ("", "products")  # the leaves: Σ r (x - mean) and Σ r (x - mean)(x - mean)ᵀ
+
+
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """Weights (k,), means (k, d) and covariances (k, d, d); tied ones are all the same."""
+
+    weights: Floats
+    names: tuple[str, ...]
+    means: Floats
+    covariances: Floats
+    tied: bool = False
+
+    @property
+    def k(self) -> int:
+        """How many components."""
+        return len(self.weights)
+
+    # -- the E-step --------------------------------------------------------------------------------------------------
+
+    def log_joint(self, block: Block) -> Floats:
+        """log weight + log p(row | component), (components, rows)."""
+        found = np.empty((self.k, block.rows))
+        for columns, rows in block.patterns:
+            seen = Seen.of(self, columns)
+            for at, cells, _ in block.tiles(columns, rows):
+                total, _ = seen.log_joint(cells)
+                found[:, at] = total[:, : len(range(at.start, at.stop)) if isinstance(at, slice) else len(at)]
+        return found
+
+    def expect(self, block: Block) -> Expected:
+        """The sums over a block, one pattern of known cells after the other."""
+        d = len(self.names)
+        sums, counts = np.zeros(2), np.zeros(self.k)
+        first, second = np.zeros((self.k, d)), np.zeros((self.k, d, d))
+        for columns, rows in block.patterns:
+            seen, wide = Seen.of(self, columns), len(columns)
+            own, one, two = np.zeros(self.k), np.zeros((self.k, wide)), np.zeros((self.k, wide, wide))
+            for _, cells, weights in block.tiles(columns, rows):
+                total, z = seen.log_joint(cells)
+                kernels.share_out(total, weights, self.weights, np.empty(len(weights)), sums)
+                own += total.sum(axis=1)
+                kernels.add_products(z, total, one, two)
+            two += np.tril(two, -1).transpose(0, 2, 1)
+            counts += own
+            first += (seen.lift @ one[:, :, None])[:, :, 0]
+            second += seen.lift @ two @ seen.lift.transpose(0, 2, 1)
+            if wide < d:
+                second += own[:, None, None] * seen.rest
+        leaves = {
+            FIRST: Leaf(Fixed(d), exactly(first.T), is_sum=True),
+            SECOND: Leaf(Fixed(d * d), exactly(second.reshape(self.k, d * d).T), is_sum=True),
+        }
+        return expected(sums, counts, leaves)
+
+    # -- the M-step --------------------------------------------------------------------------------------------------
+
+    def updated(self, found: Expected, prior: Prior) -> Normals:
+        """The means and covariances that the expected sums estimate."""
+        d, k, n = len(self.names), self.k, found.counts
+        prior.check(n)
+        moved = found.tally[FIRST].T / n[:, None]
+        spread = found.tally[SECOND].T.reshape(k, d, d) - n[:, None, None] * moved[:, :, None] * moved[:, None, :]
+        strength = 0.0 if prior.strength is None else prior.strength
+        if self.tied:
+            spread, n = np.repeat(spread.sum(axis=0)[None], k, axis=0), np.full(k, n.sum())
+        believed = strength * np.diag([prior.scale(name, k) for name in self.names]) if strength else np.zeros((d, d))
+        covariances = (spread + believed) / (n + strength)[:, None, None]
+        covariances = (covariances + covariances.transpose(0, 2, 1)) / 2
+        new = Normals(found.counts / found.counts.sum(), self.names, self.means + moved, covariances, self.tied)
+        new.check(prior)
+        return new
+
+    def check(self, prior: Prior) -> None:
+        """Refuse a component that has no spread left in some direction, next to all rows' spread."""
+        least = FLOOR * np.array([prior.variances[name] for name in self.names])
+        for g, covariance in enumerate(self.covariances[:1] if self.tied else self.covariances):
+            root, first = dpotrf(covariance, lower=1)  # the variance of each column, given those before it
+            left = np.diag(root) ** 2
+            if first:
+                left[first - 1 :] = 0.0
+            flat = np.flatnonzero(~(left > least))
+            if len(flat):
+                raise CollapsedError(g, self.names[flat[0]])
+
+    def log_prior(self, prior: Prior) -> float:
+        """The prior's log density, but for a constant, of these covariances."""
+        if prior.strength is None:
+            return 0.0
+        scale = np.array([prior.scale(name, self.k) for name in self.names])
+        roots = self._whole.factors[:1] if self.tied else self._whole.factors
+        logs = -2 * np.log(np.einsum("gii->gi", roots)).sum()
+        return float(-0.5 * prior.strength * (logs + np.sum(roots**2 * scale)))  # tr(scale · covariance⁻¹)
+
+    @functools.cached_property
+    def _whole(self) -> Seen:
+        return Seen.of(self, np.arange(len(self.names)))
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are free."""
+        d = len(self.names)
+        return self.k - 1 + self.k * d + (1 if self.tied else self.k) * (d * (d + 1) // 2)
+
+    def ordered(self, order: Any) -> Normals:
+        """The same components in another order."""
+        return Normals(self.weights[order], self.names, self.means[order], self.covariances[order], self.tied)
+
+    def sample(self, component: Any, random_state: Seed) -> list[Any]:
+        """A row of each of these components: each column's values."""
+        noise = generator(random_state).normal(size=(len(component), len(self.names)))
+        roots = np.linalg.cholesky(self.covariances)
+        rows = self.means[component] + np.einsum("nij,nj->ni", roots[component], noise)
+        return list(rows.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The components as some columns see them: the marginal of these, and what they say of the others."""
+
+    means: Floats  # (k, o)
+    factors: Floats  # (k, o, o): L⁻¹, lower triangles
+    constants: Floats  # log weight, and the log density at the mean
+    lift: Floats  # (k, d, o): A
+    rest: Floats  # (k, d, d): covariance - A Aᵀ
+
+    @staticmethod
+    def of(whole: Normals, columns: Ints) -> Seen:
+        """The marginal of these columns."""
+        inner = whole.covariances[:, columns[:, None], columns]
+        factors = np.array([np.tril(dtrtri(root, lower=1)[0]) for root in np.linalg.cholesky(inner)])
+        factors = factors.reshape(whole.k, len(columns), len(columns))
+        lift = whole.covariances[:, :, columns] @ factors.transpose(0, 2, 1)
+        rest = whole.covariances - lift @ lift.transpose(0, 2, 1)
+        rest[:, columns, :] = 0.0
+        rest[:, :, columns] = 0.0
+        with np.errstate(divide="ignore"):
+            logs = np.log(whole.weights) + np.log(np.einsum("gii->gi", factors)).sum(axis=1)
+        return Seen(whole.means[:, columns], factors, logs - 0.5 * len(columns) * LOG_2PI, lift, rest)
+
+    def log_joint(self, cells: Floats) -> tuple[Floats, Floats]:
+        """log weight + log p of the columns that are seen, (k, rows), and the whitened rows z (k, o, rows)."""
+        k, o = self.means.shape
+        total, z = np.zeros((k, cells.shape[1])), np.empty((k, o, cells.shape[1]))
+        kernels.add_normals(cells, self.means, self.factors, self.constants, z, total)
+        return total, z
+
+
+def start_of(rows: list[Any], prior: Prior, tied: bool, names: list[str]) -> Normals:
+    """Components around one row each, as wide as the part of the spread that is left to them."""
+    k = len(rows[0])
+    means = np.array([np.where(np.isnan(x), prior.means[name], x) for name, x in zip(names, rows)]).T
+    one = np.diag([prior.scale(name, k) for name in names])
+    return Normals(np.full(k, 1 / k), tuple(names), np.ascontiguousarray(means), np.repeat(one[None], k, axis=0), tied)

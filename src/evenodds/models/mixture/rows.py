@@ -1,0 +1,201 @@
+"""Where a mixture's rows are: a table in memory, or files that are read again for every step."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from evenodds.cells import Coded
+from evenodds.data.kept import Kept, Learnt
+from evenodds.data.memory import Table, in_order
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Source
+from evenodds.data.sum import cells, number
+from evenodds.errors import DataError
+from evenodds.families import Categorical
+from evenodds.families.leaves import Floats, Rows as InGroups, axis_of
+from evenodds.labels import Fixed, Labels
+from evenodds.models.mixture.blocks import Block
+from evenodds.schema import Schema
+from evenodds.tally import Tally
+
+SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
+SAMPLE = 1 << 13  # rows on which starts are tried
+HELD = 1 << 26  # bytes of cells that are read from files and kept
+ONE_CLASS = Labels.of([""])
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows as they were read."""
+
+    table: Table
+    weights: Floats | None
+    start: int
+    read: int  # rows, before some were left out
+    kept: Any = None  # the numbers of those that were not
+    report: Report = field(default_factory=Report)
+
+
+class MixtureRows(Protocol):
+    """Rows, as often as EM wants them."""
+
+    def shards(self) -> Iterable[Any]:
+        """All of them, in runs that do not depend on the number of threads."""
+
+    def part(self, shard: Any) -> Part:
+        """One of the runs, read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tabled:
+    """Rows in memory."""
+
+    table: Table
+    schema: Schema
+    weights: Floats | None = None
+
+    def shards(self) -> list[slice]:
+        """Runs of a fixed length."""
+        size = min(SHARD, self.table.shard_size)
+        return [slice(at, min(at + size, self.table.rows)) for at in range(0, self.table.rows, size)]
+
+    def part(self, shard: slice) -> Part:
+        """One run; numbers that no such variable can be are refused."""
+        table = self.table.slice(shard.start, shard.stop)
+        for name, how in self.schema.features.items():
+            if how.family is not None and how.family.cells == "numbers":
+                how.family.check(cells(table, name, how), name, shard.start)
+        weights = None if self.weights is None else self.weights[shard]
+        return Part(table, weights, shard.start, table.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """Rows of files; numbers that no such variable can be count as missing, and are reported."""
+
+    source: Source
+    reading: Reading
+
+    def shards(self) -> Iterator[Any]:
+        """Batches."""
+        return number(self.source.batches(self.reading.columns))
+
+    def part(self, shard: Any) -> Part:
+        """One batch, read."""
+        start, batch = shard
+        read = self.reading(batch)
+        return Part(read.table, read.weights, start, batch.rows, read.kept, read.report)
+
+
+def block_of(part: Part, schema: Schema, labels: dict[str, Labels]) -> Block:
+    """Rows as columns of numbers, or of codes into the labels; a label that is not among them is missing."""
+    columns = []
+    for name, how in schema.features.items():
+        x = cells(part.table, name, how)
+        if isinstance(x, Coded):
+            columns.append(np.append(labels[name].find(x.labels.keys), -1)[x.places])
+        else:
+            columns.append(x)
+    return Block(columns, np.ones(part.table.rows) if part.weights is None else part.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What a first pass finds: each column's tally, how many rows there are, and some of them to start with."""
+
+    schema: Schema
+    rows: MixtureRows
+    columns: dict[str, Tally]
+    weight: float  # Σ w of the rows that say something
+    telling: int  # how many those are
+    sample: Block  # in the order of their cells
+    report: Report
+    threads: int | None
+    _held: list[Block] = field(default_factory=list)
+
+    @property
+    def labels(self) -> dict[str, Labels]:
+        """The values of each column of categories."""
+        return labels_of(self.schema, self.columns)
+
+    @property
+    def small(self) -> bool:
+        """Whether the sample is all rows there are."""
+        return self.sample.rows == self.telling
+
+    def each(self, work: Callable[[Block], R]) -> Iterator[R]:
+        """work(block) for all rows, in their order, by a pool of threads; blocks of files are kept where they are few."""
+        if self.small:
+            yield work(self.sample)
+            return
+        if self._held:
+            yield from in_order(work, self._held, self.threads)
+            return
+        labels = self.labels
+        keep = isinstance(self.rows, Streamed) and self.telling * 8 * (len(self.columns) + 2) <= HELD
+
+        def read(shard: Any) -> tuple[Block, R]:
+            block = block_of(self.rows.part(shard), self.schema, labels).telling
+            return block, work(block)
+
+        held = []
+        for block, found in in_order(read, self.rows.shards(), self.threads):
+            if keep:
+                held.append(block)
+            yield found
+        self._held.extend(held)
+
+
+def labels_of(schema: Schema, columns: dict[str, Tally]) -> dict[str, Labels]:
+    """The values of each column of categories, as its tally has them."""
+    found: dict[str, Any] = {
+        name: axis_of(columns[name], "labels") for name, how in schema.features.items() if how.family is Categorical
+    }
+    return found
+
+
+def survey(rows: MixtureRows, schema: Schema, threads: int | None) -> Survey:
+    """One pass: tally each column, and keep some rows."""
+    keep = Kept(SAMPLE, 1)
+    features = schema.features
+    family: Any = next(iter(features.values())).family
+    report, total, weight, known = Report(), Tally.nothing(), 0.0, np.zeros(len(features) + 1, np.int64)
+
+    def work(shard: Any) -> tuple[Part, Tally, Any, Any, Any]:
+        part = rows.part(shard)
+        together = InGroups(np.zeros(part.table.rows, np.int32), 1, part.weights, part.start)
+        read = {name: cells(part.table, name, how) for name, how in features.items()}
+        tally = Tally.of(Fixed(1), family.leaves(list(read.values()), together, features))
+        there = np.array([x.places >= 0 if isinstance(x, Coded) else x == x for x in read.values()])
+        if part.weights is not None:
+            there &= part.weights > 0
+        some = there.any(axis=0)
+        heavy = float(some.sum() if part.weights is None else part.weights[some].sum())
+        one_class = Coded(np.zeros(part.table.rows, np.int8), ONE_CLASS, np.zeros(1, np.int64))
+        picked = keep.pick(part.start, part.read, part.kept, Learnt(part.table, one_class, part.weights))
+        return part, tally, heavy, np.append(there.sum(axis=1), some.sum()), picked
+
+    for part, tally, heavy, counted, picked in in_order(work, rows.shards(), threads):
+        report += part.report
+        total = total + tally
+        weight, known = weight + heavy, known + counted
+        keep.add(part.read, picked)
+    if not known[-1]:
+        raise DataError("no row has a known cell and some weight: there is nothing to learn from")
+    for name, some in zip(features, known):
+        if not some:
+            raise DataError(f"column {name!r} has no known cell: leave it out")
+    columns, telling = total.by_column(), int(known[-1])
+    found = Survey(schema, rows, columns, weight, telling, Block([], np.zeros(0)), report, threads)
+    blocks = [
+        block_of(Part(learnt.rows, learnt.weights, 0, learnt.rows.rows), schema, found.labels)
+        for learnt in keep.parts()
+    ]
+    return dataclasses.replace(found, sample=Block.joined(blocks).telling.sorted)

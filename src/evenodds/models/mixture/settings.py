@@ -1,0 +1,87 @@
+"""What a mixture is asked to be, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenodds.families import Bernoulli, Categorical, Family, Gaussian, Poisson
+
+Covariance = Literal["full", "tied", "diagonal", "spherical"]
+COVARIANCES: tuple[Covariance, ...] = ("full", "tied", "diagonal", "spherical")
+CRITERIA = ("bic", "icl")
+STARTS = ("k-means++", "random", "given")
+FAMILIES: dict[str, type[Family]] = {family.__name__: family for family in (Gaussian, Bernoulli, Poisson, Categorical)}
+AUTO = range(1, 10)  # the numbers of components that k="auto" tries
+MOST_COMPONENTS = 10_000
+
+
+@dataclass(frozen=True)
+class MixtureSettings:
+    """How a mixture is fitted.
+
+    family      Gaussian, Bernoulli, Poisson or Categorical: what a column is, within a component
+    covariance  of Gaussians: "full", "tied" (one for all components), "diagonal", "spherical" (one variance a component)
+    prior       how many pseudo-rows each component's shape starts with; None: maximum likelihood
+    criterion   "bic" or "icl": what chooses the number of components, where there is a choice
+    start       "k-means++", "random", or "given": rows or a mixture to start from, which are no setting
+    starts      how many starts are tried; the best goes on
+    tolerance   the log-likelihood still to be gained, in nats a row, below which the fit is done
+    most        steps at most
+    """
+
+    family: type[Family] = Gaussian
+    covariance: Covariance = "full"
+    prior: float | None = 1.0
+    criterion: str = "bic"
+    start: str = "k-means++"
+    starts: int = 10
+    tolerance: float = 1e-6
+    most: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.family not in FAMILIES.values():
+            raise ValueError(f"family={self.family!r}: expected Gaussian, Bernoulli, Poisson or Categorical")
+        for name, allowed in (("covariance", COVARIANCES), ("criterion", CRITERIA), ("start", STARTS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
+        if self.covariance != "full" and self.family is not Gaussian:
+            raise ValueError(f"covariance={self.covariance!r} is for Gaussians: a {self.family.__name__} has none")
+        number = (int, float, np.number)
+        for name, right, expected in (
+            ("prior", self.prior is None or _between(self.prior, number, 0), "pseudo-rows, a number above 0, or None"),
+            ("starts", _between(self.starts, (int, np.integer), 0), "a whole number, 1 or more"),
+            ("most", _between(self.most, (int, np.integer), 0), "a whole number, 1 or more"),
+            ("tolerance", self.tolerance == 0 or _between(self.tolerance, number, 0), "a number, 0 or more"),
+        ):
+            if not right:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected {expected}")
+
+    @property
+    def joint(self) -> bool:
+        """Whether columns hang together within a component."""
+        return self.family is Gaussian and self.covariance in ("full", "tied")
+
+
+def _between(value: Any, kinds: Any, above: float) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool) and above < value <= 1e100
+
+
+def numbers_of_components(k: Any) -> list[int]:
+    """The numbers of components to try: one, or several to choose from.
+
+    >>> numbers_of_components("auto"), numbers_of_components(3), numbers_of_components(range(2, 4))
+    ([1, 2, 3, 4, 5, 6, 7, 8, 9], [3], [2, 3])
+    """
+    if isinstance(k, str) and k == "auto":
+        return list(AUTO)
+    asked = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    for one in asked:
+        if not _between(one, (int, np.integer), 0) or one > MOST_COMPONENTS:
+            raise ValueError(f"k={k!r}: expected a number of components, several to choose from, or 'auto'")
+    if not asked:
+        raise ValueError("k is empty: expected a number of components, several to choose from, or 'auto'")
+    return sorted({int(one) for one in asked})

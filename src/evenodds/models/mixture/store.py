@@ -1,0 +1,212 @@
+"""A mixture as one safe file: weights and parameters as arrays, the rest a header.
+
+The layout is that of every `.eo` file (see `evenodds.file`), of the kind "mixture". What is read is checked until
+nothing can be wrong with it later.
+"""
+
+from __future__ import annotations
+
+import os
+import reprlib
+from typing import Any, cast
+
+import numpy as np
+
+from evenodds import file
+from evenodds.errors import DataError
+from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
+from evenodds.labels import Labels
+from evenodds.layout import axis_of
+from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
+from evenodds.models.mixture.em import Components
+from evenodds.models.mixture.factors import Factors
+from evenodds.models.mixture.model import MixtureModel, Tried
+from evenodds.models.mixture.normals import Normals
+from evenodds.models.mixture.settings import FAMILIES, MOST_COMPONENTS, MixtureSettings
+from evenodds.replacing import Path
+from evenodds.schema import Schema
+
+KIND = "mixture"
+FIGURES = ("log_likelihood", "bic", "icl")  # of each number of components that was tried; NaN where there is none
+COUNTS = ("k", "parameters", "converged", "steps", "note")
+PARAMETERS: dict[type[Any], tuple[str, ...]] = {Gaussian: ("mean", "variance"), Bernoulli: ("p",), Poisson: ("rate",), Categorical: ("shares",)}
+FIELDS = {"format", "kind", "rows", "schema", "settings", "tried"}
+LARGEST = 1e301  # of a parameter: the square of the largest number there may be
+SETTINGS = {"family", "covariance", "criterion", "start", "starts", "tolerance", "most"}
+
+
+def save(model: MixtureModel, path: Path) -> None:
+    """Write the model to a file, which replaces an old one only when all of it is on the disk."""
+    file.write(path, *_parts(model))
+
+
+def load(path: Path) -> MixtureModel:
+    """The model that was saved in a file."""
+    return model_of(*file.read(path), os.fspath(path))
+
+
+def to_bytes(model: MixtureModel) -> bytes:
+    """The bytes of the file that `save` writes."""
+    return file.pack(*_parts(model))
+
+
+def from_bytes(data: bytes) -> MixtureModel:
+    """The model that `to_bytes` wrote; whatever does not fit together is refused."""
+    return model_of(*file.unpack(data), file.UNNAMED)
+
+
+# -- as the file has it ------------------------------------------------------------------------------------------------
+
+
+def _parts(model: MixtureModel) -> tuple[dict[str, Any], dict[str, Any]]:
+    components, settings = model.components, model.settings
+    figures = [[np.nan if (x := getattr(one, name)) is None else x for name in FIGURES] for one in model.tried]
+    arrays: dict[str, Any] = {
+        "weights": components.weights,
+        "trace": np.array(model.trace),
+        "tried": np.array(figures),
+    }
+    if isinstance(components, Normals):
+        arrays |= {"means": components.means, "covariances": components.covariances}
+    else:
+        for j, column in enumerate(components.columns.values()):
+            arrays |= {f"column.{j}.{name}": getattr(column, name) for name in PARAMETERS[type(column)]}
+            if isinstance(column, Categorical):
+                arrays |= {f"column.{j}.labels.{part}": a for part, a in column.labels.arrays().items()}
+    try:
+        written = {"target": "", "target_kind": "text", "columns": plain_columns(model.schema)}
+        if read_schema(written) != model.schema:
+            raise ValueError("its columns would not come back the same")
+    except ValueError as error:
+        raise DataError(f"the model cannot be saved: {error}") from None
+    header = {
+        "kind": KIND,
+        "rows": model.rows,
+        "schema": written,
+        "settings": {
+            "family": settings.family.__name__,
+            **{name: _plain(getattr(settings, name)) for name in sorted(SETTINGS - {"family"})},
+            **({} if settings.prior is None else {"prior": _plain(settings.prior)}),
+        },
+        "tried": [
+            {name: value for name in COUNTS if (value := getattr(one, name)) is not None} for one in model.tried
+        ],
+    }
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, header
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# -- and back ----------------------------------------------------------------------------------------------------------
+
+
+def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> MixtureModel:
+    """The model of a file's arrays and header; whatever does not fit together is refused."""
+    try:
+        if header["kind"] != KIND:
+            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}, not a mixture")
+        expect(header, "header", FIELDS)
+        return _read(arrays, header)
+    except KeyError as error:
+        raise file.no_model(name, f"it has no array {error}") from None
+    except (ValueError, TypeError) as error:
+        raise file.no_model(name, str(error)) from None
+
+
+def _read(arrays: dict[str, Any], header: dict[str, Any]) -> MixtureModel:
+    schema, settings = read_schema(header["schema"]), _read_settings(header["settings"])
+    if not schema.features or any(how.family is not settings.family for how in schema.features.values()):
+        raise ValueError("its columns are not those of its family")
+    rows, tried = a_number(header["rows"]), _read_tried(arrays, header["tried"])
+    if not rows > 0:
+        raise ValueError("its rows are no number of rows")
+    weights = _numbers(arrays, "weights", (len(arrays["weights"]),))
+    if not len(weights) or np.any(weights < 0) or not np.isclose(weights.sum(), 1.0, rtol=1e-6):
+        raise ValueError("its weights do not add up to 1")
+    components = _read_components(arrays, settings, schema, weights)
+    if len([one for one in tried if one.k == components.k and one.steps is not None]) != 1:
+        raise ValueError("it does not say how it was fitted")
+    trace = _numbers(arrays, "trace", (len(arrays["trace"]),))
+    if not len(trace):
+        raise ValueError("it has no steps")
+    return MixtureModel(schema, settings, components, rows, tuple(map(float, trace)), tried)
+
+
+def _read_components(
+    arrays: dict[str, Any], settings: MixtureSettings, schema: Schema, weights: Any
+) -> Components:
+    k, names = len(weights), tuple(schema.features)
+    d = len(names)
+    if settings.joint:
+        means, covariances = _numbers(arrays, "means", (k, d)), _numbers(arrays, "covariances", (k, d, d))
+        try:
+            np.linalg.cholesky(covariances)
+        except np.linalg.LinAlgError:
+            raise ValueError("its covariances are none") from None
+        tied = settings.covariance == "tied"
+        if not np.array_equal(covariances, covariances.transpose(0, 2, 1)) or (tied and np.ptp(covariances, 0).any()):
+            raise ValueError("its covariances are none")
+        return Normals(weights, names, means, covariances, tied)
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(names):
+        if settings.family is Categorical:
+            labels = axis_of("labels", f"column.{j}.labels", arrays, set())
+            shares = _numbers(arrays, f"column.{j}.shares", (len(labels), k))
+            if np.any(shares < 0) or not np.allclose(shares.sum(axis=0), 1.0, rtol=1e-6):
+                raise ValueError("its shares do not add up to 1")
+            columns[name] = Categorical(shares, cast(Labels, labels))
+            continue
+        given = {part: _numbers(arrays, f"column.{j}.{part}", (k,)) for part in PARAMETERS[settings.family]}
+        for part, x in given.items():
+            if part == "variance" and np.any(x <= 0) or part in ("p", "rate") and np.any(x < 0) or part == "p" and np.any(x > 1):
+                raise ValueError(f"its {part} is out of bounds")
+        columns[name] = settings.family(**given)
+    spherical = settings.covariance == "spherical"
+    if spherical and any(np.any(c.variance != columns[names[0]].variance) for c in columns.values()):
+        raise ValueError("its variances differ between columns")
+    return Factors(weights, columns, spherical)
+
+
+def _numbers(arrays: dict[str, Any], name: str, shape: tuple[int, ...], finite: bool = True) -> Any:
+    found = arrays[name]
+    if found.dtype != np.float64 or found.shape != shape:
+        raise ValueError(f"its array {name!r} is {found.dtype} {found.shape}, expected float64 {shape}")
+    if finite and not (np.abs(found) <= LARGEST).all():
+        raise ValueError(f"its array {name!r} has numbers that are none, or too large")
+    return found
+
+
+def _read_tried(arrays: dict[str, Any], written: Any) -> tuple[Tried, ...]:
+    listed = a_list(written)
+    figures = _numbers(arrays, "tried", (len(listed), len(FIGURES)), finite=False)
+    found = []
+    for one, line in zip(listed, figures):
+        expect(one, "number of components", {"k", "note"}, frozenset(COUNTS))
+        told = {name: a_whole(one[name]) for name in ("k", "parameters", "steps") if name in one}
+        if any(not 0 <= value < 2**53 for value in told.values()) or told["k"] > MOST_COMPONENTS:
+            raise ValueError("its numbers of components are none")
+        known = {"parameters", "converged", "steps"} <= one.keys()
+        if known != bool(np.isfinite(line).all()):
+            raise ValueError("a number of components that was tried has no figures")
+        if known:
+            told |= dict(zip(FIGURES, map(float, line))) | {"converged": a_flag(one["converged"])}
+        found.append(Tried(**told, note=a_text(one["note"])))
+    return tuple(found)
+
+
+def _read_settings(written: Any) -> MixtureSettings:
+    expect(written, "settings", SETTINGS, frozenset({"prior"}))
+    if a_text(written["family"]) not in FAMILIES:
+        raise ValueError(f"unknown family {reprlib.repr(written['family'])}")
+    return MixtureSettings(
+        FAMILIES[written["family"]],
+        a_text(written["covariance"]),  # type: ignore[arg-type]
+        a_number(written["prior"]) if "prior" in written else None,
+        a_text(written["criterion"]),
+        a_text(written["start"]),
+        a_whole(written["starts"]),
+        a_number(written["tolerance"]),
+        a_whole(written["most"]),
+    )
