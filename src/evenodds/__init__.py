@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from evenodds.models.glm.coefficients import GaussianPrior
     from evenodds.models.glm.estimator import GLM
     from evenodds.models.glm.notes import RegressionWarning
+    from evenodds.models.mixture.estimator import Mixture
     from evenodds.models.naive_bayes import Model
     from evenodds.models.saved import load
     from evenodds.models.separators.linear_classifiers import LinearSeparator, Perceptron
@@ -59,6 +60,7 @@ _HOME = {
     "evenodds.models.saved": "load",
     "evenodds.models.glm.estimator": "GLM",
     "evenodds.models.glm.coefficients": "GaussianPrior",
+    "evenodds.models.mixture.estimator": "Mixture",
     "evenodds.models.glm.notes": "RegressionWarning",
     "evenodds.models.bayes_rule": "update",
     "evenodds.audit.compare": "compare",
@@ -90,6 +92,7 @@ __all__ = [
     "LeastCost",
     "LinearSeparator",
     "LogGaussian",
+    "Mixture",
     "Model",
     "NaiveBayes",
     "NaiveLogistic",

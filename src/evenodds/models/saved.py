@@ -18,6 +18,7 @@ STORES = {
     "naive bayes": "evenodds.models.store",
     "regression": "evenodds.models.glm.store",
     "bridge": "evenodds.models.bridge.store",
+    "mixture": "evenodds.models.mixture.store",
 }
 
 

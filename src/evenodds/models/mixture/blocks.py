@@ -43,20 +43,19 @@ class Block:
         return self if some.all() else self.take(np.flatnonzero(some))
 
     @property
-    def sorted(self) -> Block:
-        """The same rows in the order of their cells, so that nothing depends on the order they came in."""
-        return self.take(np.lexsort([self.weights, *self.columns]))
+    def different(self) -> Block:
+        """The different rows, in the order of their cells, each with the weight of all that are like it.
 
-    @property
-    def different(self) -> int:
-        """How many different rows there are, of sorted ones."""
-        if not self.rows:
-            return 0
-        change = np.zeros(self.rows - 1, bool)
-        for x in self.columns:
+        So nothing depends on the order the rows came in, or on whether one is repeated or weighs more.
+        """
+        block = self.take(np.lexsort([self.weights, *self.columns]))
+        change = np.ones(block.rows, bool)
+        change[1:] = False
+        for x in block.columns:
             a, b = x[1:], x[:-1]
-            change |= (a != b) & (known(a) | known(b))
-        return 1 + int(change.sum())
+            change[1:] |= (a != b) & (known(a) | known(b))
+        first = np.flatnonzero(change)
+        return Block([x[first] for x in block.columns], np.add.reduceat(block.weights, first))
 
     @staticmethod
     def joined(parts: Sequence[Block]) -> Block:
@@ -71,9 +70,7 @@ class Block:
         if not missing.any():
             return [(np.arange(len(self.columns)), None)]
         packed = np.ascontiguousarray(np.packbits(missing, axis=0).T)
-        _, first, which = np.unique(
-            packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
-        )
+        _, first, which = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
         order, ends = np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))
         return [
             (np.flatnonzero(~missing[:, i]), rows) for i, rows in zip(first, np.split(order, ends[:-1]), strict=True)
@@ -106,6 +103,7 @@ class Block:
         values: list[Any] = []
         codes = np.empty((len(self.columns), self.rows), np.int32)
         before = 0
+        here: NDArray[Any]
         for j, x in enumerate(self.columns):
             if x.dtype.kind == "i":
                 here, found = np.arange(int(x.max(initial=-1)) + 1), x

@@ -85,7 +85,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         criterion: Any = "bic",
         start: Any = "k-means++",
         starts: int = 10,
-        tolerance: float = 1e-6,
+        tolerance: float = 1e-5,
         most: int = 1000,
         columns: Any = None,
         random_state: Seed = None,
@@ -107,7 +107,6 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
         tags.input_tags.string = tags.input_tags.categorical = self.family is Categorical
         tags.input_tags.positive_only = self.family is Poisson
         return tags
@@ -151,7 +150,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         return Streamed(source, Reading(schema, False, weight)), schema
 
     def _table(self, X: Any, weight: Any) -> tuple[MixtureRows, Schema]:
-        X = eager(X)
+        X = _dense(eager(X))
         if isinstance(weight, str):
             whole = table(X)
             name, weight = weight, numbers(whole[weight], weight)
@@ -167,8 +166,6 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
             if name not in rows.columns:
                 raise DataError(did_you_mean(name, rows.columns))
         told = {name: self.family if name in wanted else Column(role="ignore") for name in rows.columns}
-        if rows.dense is not None:
-            return Schema({name: how if isinstance(how, Column) else Column(how) for name, how in told.items()}, "")
         return Schema(decide(rows, told), "")
 
     def _start(self, schema: Schema) -> Any:
@@ -224,7 +221,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
             reading = Reading(self.model_.schema, False)
             parts = [say(reading(batch).table) for batch in read(X).batches(reading.columns)]
             return np.concatenate(parts) if parts else np.zeros(0)
-        return say(self._features(eager(X), reset=False))
+        return say(self._features(_dense(eager(X)), reset=False))
 
     def predict_proba(self, X: Any) -> Floats:
         """p(component | row)."""
@@ -297,3 +294,10 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Every k that was tried, with its BIC and ICL."""
         check_is_fitted(self)
         return self.model_.curve()
+
+
+def _dense(X: Any) -> Any:
+    """The rows, unless they are a sparse matrix: a component's mean has no zeros, so nothing would be saved."""
+    if hasattr(X, "tocsr"):
+        raise TypeError("Sparse data was passed, and a mixture takes dense rows: give it X.toarray()")
+    return X

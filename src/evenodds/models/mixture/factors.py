@@ -12,14 +12,14 @@ import numpy as np
 from evenodds import double_double as dd
 from evenodds.cells import Coded
 from evenodds.families import Categorical, Family, Gaussian, NormalInverseGamma
+from evenodds.families.base import COLUMN as _PLAIN
 from evenodds.families.base import Seed, generator
 from evenodds.families.gaussian import LOG_2PI
-from evenodds.families.base import COLUMN as _PLAIN
 from evenodds.families.leaves import Floats, Rows
 from evenodds.labels import Fixed
 from evenodds.models.mixture import kernels
 from evenodds.models.mixture.blocks import Block
-from evenodds.models.mixture.expected import Expected, components, exactly, expected
+from evenodds.models.mixture.expected import Expected, components, expected
 from evenodds.models.mixture.priors import FLOOR, CollapsedError, Prior
 from evenodds.tally import Leaf, Name, Tally
 
@@ -80,8 +80,8 @@ class Factors:
 
     def _expect_values(self, block: Block) -> Expected:
         values, codes = block.counted
-        table, total = self._table(values), self.log_joint(block)
-        sums, found = np.zeros(2), np.zeros_like(table)
+        total = self.log_joint(block)
+        sums, found = np.zeros(2), np.zeros((self.k, sum(map(len, values)) + 1))
         kernels.share_out(total, block.weights, self.weights, np.empty(block.rows), sums)
         kernels.add_counts(codes, total, found)
         leaves: dict[Name, Leaf] = {}
@@ -93,7 +93,7 @@ class Factors:
         return expected(sums, total.sum(axis=1), leaves)
 
     def _table(self, values: list[Any]) -> Floats:
-        """log p of each column's values, one after the other, (components, values); 0 for what is missing, at the end."""
+        """log p of each column's values, one column after the other, (components, values); 0 at the end: missing."""
         parts = [
             column.log_prob(_cells(column, here)).T.reshape(self.k, len(here))
             for column, here in zip(self.columns.values(), values)
@@ -107,9 +107,7 @@ class Factors:
         counts = found.counts
         prior.check(counts)
         tallies = found.tally.by_column()
-        new = {
-            name: prior.estimate(type(column), tallies[name], name, self.k) for name, column in self.columns.items()
-        }
+        new = {name: prior.estimate(type(column), tallies[name], name, self.k) for name, column in self.columns.items()}
         if self.gaussian:
             if self.spherical:
                 new = _one_variance(new, {name: tallies[name] for name in new}, prior)

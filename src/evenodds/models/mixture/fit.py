@@ -33,7 +33,7 @@ def fit_mixture(
     threads: int | None = None,
     start: Components | list[Any] | None = None,
 ) -> tuple[MixtureModel, Survey]:
-    """The mixture of the rows, with the number of components that the criterion likes best; `start` instead of starts."""
+    """The mixture of the rows, with as many components as the criterion likes best, from a given `start` or several."""
     compiler()  # a pass is never few numbers
     with alone():
         found = survey(rows, schema, threads)
@@ -50,7 +50,7 @@ class _Fitter:
 
     def chosen(self, ks: list[int]) -> MixtureModel:
         """The best number of components."""
-        different = self.survey.sample.different
+        different = self.survey.sample.rows
         able = [k for k in ks if k <= different]
         if not able:
             shown = "one sample" if self.survey.telling == 1 else f"{self.survey.telling:,} rows"

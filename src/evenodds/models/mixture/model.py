@@ -143,9 +143,7 @@ class MixtureModel:
 
     def log_joint(self, rows: Any, threads: int | None = None) -> Floats:
         """log weight + log p(row | component), (rows, k); cells that are missing are integrated out."""
-        labels = {
-            name: column.labels for name in self.names if isinstance(column := self.column(name), Categorical)
-        }
+        labels = {name: column.labels for name in self.names if isinstance(column := self.column(name), Categorical)}
         whole = Tabled(_only(as_table(rows), self.names), self.schema)
 
         def work(shard: slice) -> Floats:

@@ -52,7 +52,7 @@ class Normals:
         """log weight + log p(row | component), (components, rows)."""
         found = np.empty((self.k, block.rows))
         for columns, rows in block.patterns:
-            seen = Seen.of(self, columns)
+            seen = self._seen(columns)
             for at, cells, _ in block.tiles(columns, rows):
                 total, _ = seen.log_joint(cells)
                 found[:, at] = total[:, : len(range(at.start, at.stop)) if isinstance(at, slice) else len(at)]
@@ -64,7 +64,7 @@ class Normals:
         sums, counts = np.zeros(2), np.zeros(self.k)
         first, second = np.zeros((self.k, d)), np.zeros((self.k, d, d))
         for columns, rows in block.patterns:
-            seen, wide = Seen.of(self, columns), len(columns)
+            seen, wide = self._seen(columns), len(columns)
             own, one, two = np.zeros(self.k), np.zeros((self.k, wide)), np.zeros((self.k, wide, wide))
             for _, cells, weights in block.tiles(columns, rows):
                 total, z = seen.log_joint(cells)
@@ -104,14 +104,13 @@ class Normals:
     def check(self, prior: Prior) -> None:
         """Refuse a component that has no spread left in some direction, next to all rows' spread."""
         least = FLOOR * np.array([prior.variances[name] for name in self.names])
-        for g, covariance in enumerate(self.covariances[:1] if self.tied else self.covariances):
-            root, first = dpotrf(covariance, lower=1)  # the variance of each column, given those before it
-            left = np.diag(root) ** 2
-            if first:
-                left[first - 1 :] = 0.0
-            flat = np.flatnonzero(~(left > least))
-            if len(flat):
-                raise CollapsedError(g, self.names[flat[0]])
+        try:
+            left = np.einsum("gii->gi", np.linalg.cholesky(self.covariances)) ** 2  # of each column, given those before
+        except np.linalg.LinAlgError:
+            left = np.array([_left(covariance) for covariance in self.covariances])
+        flat = np.argwhere(~(left > least))
+        if len(flat):
+            raise CollapsedError(int(flat[0, 0]), self.names[flat[0, 1]])
 
     def log_prior(self, prior: Prior) -> float:
         """The prior's log density, but for a constant, of these covariances."""
@@ -125,6 +124,9 @@ class Normals:
     @functools.cached_property
     def _whole(self) -> Seen:
         return Seen.of(self, np.arange(len(self.names)))
+
+    def _seen(self, columns: Ints) -> Seen:
+        return self._whole if len(columns) == len(self.names) else Seen.of(self, columns)
 
     @property
     def parameters(self) -> int:
@@ -158,8 +160,9 @@ class Seen:
     def of(whole: Normals, columns: Ints) -> Seen:
         """The marginal of these columns."""
         inner = whole.covariances[:, columns[:, None], columns]
-        factors = np.array([np.tril(dtrtri(root, lower=1)[0]) for root in np.linalg.cholesky(inner)])
-        factors = factors.reshape(whole.k, len(columns), len(columns))
+        factors = np.empty_like(inner)
+        for g, root in enumerate(np.linalg.cholesky(inner)):
+            factors[g] = dtrtri(root, lower=1)[0]
         lift = whole.covariances[:, :, columns] @ factors.transpose(0, 2, 1)
         rest = whole.covariances - lift @ lift.transpose(0, 2, 1)
         rest[:, columns, :] = 0.0
@@ -174,6 +177,15 @@ class Seen:
         total, z = np.zeros((k, cells.shape[1])), np.empty((k, o, cells.shape[1]))
         kernels.add_normals(cells, self.means, self.factors, self.constants, z, total)
         return total, z
+
+
+def _left(covariance: Floats) -> Floats:
+    """The variance of each column, given those before it; 0 from the first on that has none."""
+    root, first = dpotrf(covariance, lower=1)
+    left: Floats = np.diag(root) ** 2
+    if first:
+        left[first - 1 :] = 0.0
+    return left
 
 
 def start_of(rows: list[Any], prior: Prior, tied: bool, names: list[str]) -> Normals:

@@ -9,7 +9,7 @@ log rates, and logs of variances.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Prior:
     columns: dict[str, Tally]
     strength: float | None
     family: type[Family]
+    _rows: dict[tuple[str, int], Tally] = field(default_factory=dict, init=False)
 
     @functools.cached_property
     def _moments(self) -> dict[str, tuple[float, float]]:
@@ -93,16 +94,13 @@ class Prior:
 
     def rows(self, name: str, k: int) -> Tally:
         """The pseudo-rows of a column of counts, the same for every component."""
-        assert self.strength is not None
-        pooled = self.columns[name]
-        grouped = pooled.picked(components(k), np.zeros(k, np.int64))
-        return grouped * (self.strength / self._known(name))
-
-    def _known(self, name: str) -> float:
-        """How many rows have a known cell in a column of counts."""
-        tally = self.columns[name]
-        leaf = next(leaf for column, leaf in tally.layout.specs if leaf in ("sides", "labels", "rows"))
-        return float(np.sum(tally[name, leaf]))
+        if (name, k) not in self._rows:
+            assert self.strength is not None
+            pooled = self.columns[name]
+            leaf = next(leaf for _, leaf in pooled.layout.specs if leaf in ("sides", "labels", "rows"))
+            shares = pooled * (self.strength / float(np.sum(pooled[name, leaf])))  # of the known cells
+            self._rows[name, k] = shares.picked(components(k), np.zeros(k, np.int64))
+        return self._rows[name, k]
 
     def estimate(self, family: type[Family], tally: Tally, name: str, k: int) -> Any:
         """The family's estimate of a column's expected tally."""

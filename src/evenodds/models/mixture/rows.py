@@ -18,7 +18,8 @@ from evenodds.data.source import Source
 from evenodds.data.sum import cells, number
 from evenodds.errors import DataError
 from evenodds.families import Categorical
-from evenodds.families.leaves import Floats, Rows as InGroups, axis_of
+from evenodds.families.leaves import Floats, axis_of
+from evenodds.families.leaves import Rows as InGroups
 from evenodds.labels import Fixed, Labels
 from evenodds.models.mixture.blocks import Block
 from evenodds.schema import Schema
@@ -115,7 +116,8 @@ class Survey:
     columns: dict[str, Tally]
     weight: float  # Σ w of the rows that say something
     telling: int  # how many those are
-    sample: Block  # in the order of their cells
+    sample: Block  # different ones, some of them or all
+    small: bool  # whether the sample is all rows there are
     report: Report
     threads: int | None
     _held: list[Block] = field(default_factory=list)
@@ -125,13 +127,8 @@ class Survey:
         """The values of each column of categories."""
         return labels_of(self.schema, self.columns)
 
-    @property
-    def small(self) -> bool:
-        """Whether the sample is all rows there are."""
-        return self.sample.rows == self.telling
-
     def each(self, work: Callable[[Block], R]) -> Iterator[R]:
-        """work(block) for all rows, in their order, by a pool of threads; blocks of files are kept where they are few."""
+        """work(block) for all rows, in their order, by a pool of threads; few rows of files are kept."""
         if self.small:
             yield work(self.sample)
             return
@@ -188,14 +185,15 @@ def survey(rows: MixtureRows, schema: Schema, threads: int | None) -> Survey:
         weight, known = weight + heavy, known + counted
         keep.add(part.read, picked)
     if not known[-1]:
-        raise DataError("no row has a known cell and some weight: there is nothing to learn from")
+        raise DataError("every row has weight zero or no known cell: there is nothing to learn from")
     for name, some in zip(features, known):
         if not some:
             raise DataError(f"column {name!r} has no known cell: leave it out")
     columns, telling = total.by_column(), int(known[-1])
-    found = Survey(schema, rows, columns, weight, telling, Block([], np.zeros(0)), report, threads)
+    found = Survey(schema, rows, columns, weight, telling, Block([], np.zeros(0)), False, report, threads)
     blocks = [
         block_of(Part(learnt.rows, learnt.weights, 0, learnt.rows.rows), schema, found.labels)
         for learnt in keep.parts()
     ]
-    return dataclasses.replace(found, sample=Block.joined(blocks).telling.sorted)
+    sample = Block.joined(blocks).telling
+    return dataclasses.replace(found, sample=sample.different, small=sample.rows == telling)

@@ -24,7 +24,7 @@ class MixtureSettings:
     """How a mixture is fitted.
 
     family      Gaussian, Bernoulli, Poisson or Categorical: what a column is, within a component
-    covariance  of Gaussians: "full", "tied" (one for all components), "diagonal", "spherical" (one variance a component)
+    covariance  of Gaussians: "full", "tied" (one for all), "diagonal", "spherical" (one variance a component)
     prior       how many pseudo-rows each component's shape starts with; None: maximum likelihood
     criterion   "bic" or "icl": what chooses the number of components, where there is a choice
     start       "k-means++", "random", or "given": rows or a mixture to start from, which are no setting
@@ -39,7 +39,7 @@ class MixtureSettings:
     criterion: str = "bic"
     start: str = "k-means++"
     starts: int = 10
-    tolerance: float = 1e-6
+    tolerance: float = 1e-5
     most: int = 1000
 
     def __post_init__(self) -> None:

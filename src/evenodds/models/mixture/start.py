@@ -22,7 +22,7 @@ from evenodds.models.mixture.settings import MixtureSettings
 
 
 def chosen_rows(sample: Block, k: int, prior: Prior, far: bool, rng: np.random.Generator) -> Ints:
-    """The numbers of k rows: at random, or by k-means++, each far from those before it (Arthur and Vassilvitskii 2007)."""
+    """The numbers of k rows: any, or by k-means++, each far from those before it (Arthur and Vassilvitskii 2007)."""
     points = _points(sample, prior)
     found: list[int] = []
     nearest = np.full(sample.rows, np.inf)

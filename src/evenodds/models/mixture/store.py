@@ -29,7 +29,13 @@ from evenodds.schema import Schema
 KIND = "mixture"
 FIGURES = ("log_likelihood", "bic", "icl")  # of each number of components that was tried; NaN where there is none
 COUNTS = ("k", "parameters", "converged", "steps", "note")
-PARAMETERS: dict[type[Any], tuple[str, ...]] = {Gaussian: ("mean", "variance"), Bernoulli: ("p",), Poisson: ("rate",), Categorical: ("shares",)}
+PARAMETERS: dict[type[Any], tuple[str, ...]] = {
+    Gaussian: ("mean", "variance"),
+    Bernoulli: ("p",),
+    Poisson: ("rate",),
+    Categorical: ("shares",),
+}
+BOUNDS = {"variance": (np.finfo(float).tiny, np.inf), "p": (0.0, 1.0), "rate": (0.0, np.inf)}
 FIELDS = {"format", "kind", "rows", "schema", "settings", "tried"}
 LARGEST = 1e301  # of a parameter: the square of the largest number there may be
 SETTINGS = {"family", "covariance", "criterion", "start", "starts", "tolerance", "most"}
@@ -88,9 +94,7 @@ def _parts(model: MixtureModel) -> tuple[dict[str, Any], dict[str, Any]]:
             **{name: _plain(getattr(settings, name)) for name in sorted(SETTINGS - {"family"})},
             **({} if settings.prior is None else {"prior": _plain(settings.prior)}),
         },
-        "tried": [
-            {name: value for name in COUNTS if (value := getattr(one, name)) is not None} for one in model.tried
-        ],
+        "tried": [{name: value for name in COUNTS if (value := getattr(one, name)) is not None} for one in model.tried],
     }
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, header
 
@@ -134,9 +138,7 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> MixtureModel:
     return MixtureModel(schema, settings, components, rows, tuple(map(float, trace)), tried)
 
 
-def _read_components(
-    arrays: dict[str, Any], settings: MixtureSettings, schema: Schema, weights: Any
-) -> Components:
+def _read_components(arrays: dict[str, Any], settings: MixtureSettings, schema: Schema, weights: Any) -> Components:
     k, names = len(weights), tuple(schema.features)
     d = len(names)
     if settings.joint:
@@ -160,7 +162,8 @@ def _read_components(
             continue
         given = {part: _numbers(arrays, f"column.{j}.{part}", (k,)) for part in PARAMETERS[settings.family]}
         for part, x in given.items():
-            if part == "variance" and np.any(x <= 0) or part in ("p", "rate") and np.any(x < 0) or part == "p" and np.any(x > 1):
+            low, high = BOUNDS.get(part, (-np.inf, np.inf))
+            if np.any((x < low) | (x > high)):
                 raise ValueError(f"its {part} is out of bounds")
         columns[name] = settings.family(**given)
     spherical = settings.covariance == "spherical"
@@ -184,7 +187,7 @@ def _read_tried(arrays: dict[str, Any], written: Any) -> tuple[Tried, ...]:
     found = []
     for one, line in zip(listed, figures):
         expect(one, "number of components", {"k", "note"}, frozenset(COUNTS))
-        told = {name: a_whole(one[name]) for name in ("k", "parameters", "steps") if name in one}
+        told: dict[str, Any] = {name: a_whole(one[name]) for name in ("k", "parameters", "steps") if name in one}
         if any(not 0 <= value < 2**53 for value in told.values()) or told["k"] > MOST_COMPONENTS:
             raise ValueError("its numbers of components are none")
         known = {"parameters", "converged", "steps"} <= one.keys()
