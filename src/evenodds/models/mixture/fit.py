@@ -97,8 +97,8 @@ class _Fitter:
             try:
                 if not found.small:
                     run = em(run.components, sample, gently, settings.tolerance, settings.most)
-                done = em(run.components, found.each, prior, settings.tolerance, settings.most)
                 before = run.trace[:-1] if found.small else ()
+                done = em(run.components, found.each, prior, settings.tolerance, settings.most - len(before))
                 return dataclasses.replace(done, trace=(*before, *done.trace))
             except CollapsedError as error:
                 collapsed = error

@@ -28,6 +28,7 @@ from evenodds.models.mixture.expected import Expected, exactly, expected
 from evenodds.models.mixture.priors import FLOOR, CollapsedError, Prior
 from evenodds.tally import Leaf
 
+FLAT = 2.0**-46  # of a column's variance: what rounding may leave of it when it follows from the others
 FIRST, SECOND = ("", "deviations"), ("", "products")  # the leaves: Σ r (x - mean) and Σ r (x - mean)(x - mean)ᵀ
 
 
@@ -102,8 +103,9 @@ class Normals:
         return new
 
     def check(self, prior: Prior) -> None:
-        """Refuse a component that has no spread left in some direction, next to all rows' spread."""
-        least = FLOOR * np.array([prior.variances[name] for name in self.names])
+        """Refuse a component without any spread, next to all rows', or flat, so that a column follows from others."""
+        own = np.einsum("gii->gi", self.covariances)
+        least = np.maximum(FLOOR * np.array([prior.variances[name] for name in self.names]), FLAT * own)
         try:
             left = np.einsum("gii->gi", np.linalg.cholesky(self.covariances)) ** 2  # of each column, given those before
         except np.linalg.LinAlgError:

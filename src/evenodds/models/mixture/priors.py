@@ -20,7 +20,7 @@ from evenodds.families.leaves import Floats, axis_of
 from evenodds.models.mixture.expected import components
 from evenodds.tally import Tally
 
-FLOOR = 2.0**-40  # of the pooled variance: a component that is narrower has collapsed
+FLOOR = 2.0**-80  # of the pooled variance: a component that is narrower has collapsed onto one value
 EMPTY = 1e-12  # of all rows: a component that has a smaller part of them has none
 
 
