@@ -13,6 +13,7 @@ COMMANDS = {
     "demo": ("evenodds.cli.demo:demo", "Train, evaluate and explain on embedded data."),
     "fit": ("evenodds.cli.fit:fit", "Learn a model from files, and save it."),
     "regress": ("evenodds.cli.regress:regress", "Linear, logistic, softmax or Poisson regression, with errors."),
+    "mixture": ("evenodds.cli.mixture:mixture", "Which groups are the rows made of, and how many?"),
     "predict": ("evenodds.cli.predict:predict", "Add predictions to a file's rows."),
     "evaluate": ("evenodds.cli.evaluate:evaluate", "How good is a model, or a kind of model, on a file?"),
     "decide": ("evenodds.cli.decide:decide", "From odds to a rule: by costs, or by promises."),

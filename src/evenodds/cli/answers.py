@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evenodds.data.memory import Table
     from evenodds.data.reading import Reading
     from evenodds.models.glm.regression import Regression
+    from evenodds.models.mixture.model import MixtureModel
     from evenodds.models.naive_bayes import Model
 
 Columns = list[list[Any]]
@@ -100,6 +101,38 @@ class OfRegression:
         gone = np.isnan(mean.sum(axis=1)).tolist()
         labels = [None if lost else canonical(model.classes[c]) for c, lost in zip(best.tolist(), gone)]
         return [labels, *(_known(column[each, best]) for column in (mean, low, high))]
+
+
+@dataclass(frozen=True)
+class OfMixture:
+    """A mixture: the most probable component, its probability and log p(row); with `every`, those of all components."""
+
+    model: MixtureModel
+    every: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns that are added."""
+        each = [f"p(component={g + 1})" for g in range(self.model.k)] if self.every else []
+        return ["component", "component_probability", "log_density", *each]
+
+    @property
+    def needs(self) -> list[str] | None:
+        """The columns that are read."""
+        return self.reading([]).columns
+
+    def reading(self, names: list[str]) -> Reading:
+        """How batches are read that have these columns."""
+        from evenodds.data.reading import Reading
+
+        return Reading(self.model.schema, target=False)
+
+    def columns(self, table: Table, threads: int | None) -> Columns:
+        """The answers for some rows."""
+        shares, log_p = self.model.shares(table, threads), self.model.log_prob(table, threads)
+        best = shares.argmax(axis=1)
+        said = [(best + 1).tolist(), shares[np.arange(len(best)), best].tolist(), log_p.tolist()]
+        return [[str(g) for g in said[0]], *said[1:], *(shares.T.tolist() if self.every else [])]
 
 
 def _known(column: Any) -> list[float | None]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenodds.data.report import Report
     from evenodds.models.bridge.bridge import Bridge
     from evenodds.models.glm.regression import Regression
+    from evenodds.models.mixture.model import MixtureModel
     from evenodds.models.naive_bayes import Model
 
 WORTH_A_BAR = 1 << 24  # bytes
@@ -65,11 +66,11 @@ def say_report(report: Report, quiet: bool = False) -> None:
     say(report.sentences(), quiet)
 
 
-def load_any(path: str) -> Model | Bridge | Regression:
+def load_any(path: str) -> Model | Bridge | Regression | MixtureModel:
     """The model in a file, whatever its kind."""
     from evenodds.models.saved import load
 
-    found: Model | Bridge | Regression = load(path)
+    found: Model | Bridge | Regression | MixtureModel = load(path)
     return found
 
 
@@ -85,8 +86,8 @@ def load_to_predict(path: str) -> Any:
     from evenodds import file
 
     found = load_any(path)
-    if found.kind == "regression":
-        raise file.no_model(path, "it holds a 'regression'")
+    if found.kind in ("regression", "mixture"):
+        raise file.no_model(path, f"it holds a {found.kind!r}")
     return able(found, path)
 
 

@@ -35,8 +35,11 @@ class Score:
     "--csv", "csv_path", type=click.Path(dir_okay=False), help="Write the data to this CSV file, and no more."
 )
 @click.option("--messages", "text_path", type=click.Path(dir_okay=False), help="The same with the messages.")
+@click.option(
+    "--geyser", "geyser_path", type=click.Path(dir_okay=False), help="The same with Old Faithful's eruptions."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def demo(csv_path: str | None, text_path: str | None, as_json: bool) -> None:
+def demo(csv_path: str | None, text_path: str | None, geyser_path: str | None, as_json: bool) -> None:
     """Train, evaluate and explain naive Bayes on the people of the Titanic, and on messages.
 
     Embedded data, no network, a few seconds. What is shown: that learning is a sum; how well the model predicts people
@@ -52,7 +55,11 @@ def demo(csv_path: str | None, text_path: str | None, as_json: bool) -> None:
         from evenodds.data.messages import messages
 
         save_csv(messages(), text_path)
-    if csv_path is not None or text_path is not None:
+    if geyser_path is not None:
+        from evenodds.data.geyser import geyser
+
+        save_csv(geyser(), geyser_path)
+    if csv_path is not None or text_path is not None or geyser_path is not None:
         return
     whole = NaiveBayes().fit(people, TARGET)
     halves = [NaiveBayes().fit(half, TARGET).model_ for half in (people[0::2], people[1::2])]

@@ -37,7 +37,8 @@ def predict(
 
     CSV rows are passed on as they are, with two cells added; rows of other files are written as CSV too, or with --json
     as JSON lines. The columns are named after the target: label_predicted, label_probability. A regression adds the
-    mean and its 95 % interval: claims_mean, claims_low, claims_high.
+    mean and its 95 % interval: claims_mean, claims_low, claims_high. A mixture adds the most probable component, its
+    probability, and the row's log density.
 
     \b
       evenodds predict spam.eo new.csv > judged.csv
@@ -45,14 +46,18 @@ def predict(
       evenodds predict spam.eo - --lines < messages.txt
       evenodds predict spam.eo new.csv --rule rule.json
     """
-    from evenodds.cli.answers import OfClasses, OfRegression
+    from evenodds.cli.answers import OfClasses, OfMixture, OfRegression
     from evenodds.cli.rows import writer_for
     from evenodds.data.report import Report
     from evenodds.data.source import needed
 
     found: Any = data.load_any(model)
-    answers: OfClasses | OfRegression
-    if found.kind != "regression":
+    answers: OfClasses | OfRegression | OfMixture
+    if found.kind == "mixture":
+        if lines or rule:
+            raise WrongUsageError("--lines and --rule are for models of classes; this is a mixture")
+        answers, source = OfMixture(found, every), reading.files(paths)
+    elif found.kind != "regression":
         answers = OfClasses(data.able(found, model), every, None if rule is None else data.load_rule(rule, found))
         source = reading.files(paths, data.text_column(found, model) if lines else None)
     elif lines or every or rule:

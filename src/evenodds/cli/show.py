@@ -37,6 +37,11 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         else:
             click.echo(f"{learnt!r}\n\n{shown_weights!r}")
         return
+    if learnt.kind == "mixture":
+        if columns:
+            raise WrongUsageError(f"{model} is a mixture: it is shown whole")
+        print_json(learnt.to_dict()) if as_json else click.echo(learnt.describe())
+        return
     if not isinstance(learnt, Model):
         summary = learnt.summary()
         if columns:

@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import Coded, numbers
-from evenodds.data.decide import decide
 from evenodds.data.files import Files, is_path, read
-from evenodds.data.memory import Table, table
+from evenodds.data.memory import table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
@@ -22,10 +21,10 @@ from evenodds.families.base import Seed
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.mixture.fit import fit_mixture
 from evenodds.models.mixture.model import MixtureModel, log_sum
-from evenodds.models.mixture.rows import MixtureRows, Streamed, Tabled
+from evenodds.models.mixture.rows import MixtureRows, Tabled, schema_of, streamed
 from evenodds.models.mixture.settings import MixtureSettings, numbers_of_components
 from evenodds.models.shell import Shell, drop, eager, has_frame
-from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.schema import Schema
 from evenodds.show import Frame
 
 
@@ -120,53 +119,36 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
             self.family, self.covariance, self.prior, self.criterion, "given" if given else self.start,
             self.starts, self.tolerance, self.most,
         )  # fmt: skip
-        if self.start == "given" if not given else False:
+        if not given and self.start == "given":
             raise ValueError("start='given': expected 'k-means++', 'random', a row for each component, or a mixture")
         ks = numbers_of_components(self.k)
-        if is_path(X):
-            rows, schema = self._files(X, sample_weight)
-        else:
-            rows, schema = self._table(X, sample_weight)
-        start = self._start(schema) if given else None
+        rows = self._files(X, sample_weight) if is_path(X) else self._table(X, sample_weight)
+        start = self._start(rows.schema) if given else None
         if start is not None:
             many = len(start[0]) if isinstance(start, list) else start.k
             if self.k != "auto" and ks != [many]:
                 raise ValueError(f"k={self.k!r}, but the start has {many} components")
             ks = [many]
-        model, found = fit_mixture(rows, schema, settings, ks, self.random_state, self.threads, start)
+        model, found = fit_mixture(rows, settings, ks, self.random_state, self.threads, start)
         if is_path(X):
             self._warn(found.report)._name(model)
         return self._keep(model)
 
-    def _files(self, X: Any, weight: Any) -> tuple[MixtureRows, Schema]:
-        source = read(X)
-        source = source.rereadable() if isinstance(source, Files) else source
+    def _files(self, X: Any, weight: Any) -> MixtureRows:
         if weight is not None and not isinstance(weight, str):
             raise DataError("the rows are in a file: give sample_weight as the name of one of its columns")
-        sample = source.sample()
-        if weight is not None:
-            sample[weight]  # refused in a sentence where it is not there
-        schema = self._schema(sample.without(*([weight] if weight else [])))
-        return Streamed(source, Reading(schema, False, weight)), schema
+        source = read(X)
+        source = source.rereadable() if isinstance(source, Files) else source
+        return streamed(source, self.family, self.columns, weight)
 
-    def _table(self, X: Any, weight: Any) -> tuple[MixtureRows, Schema]:
+    def _table(self, X: Any, weight: Any) -> MixtureRows:
         X = _dense(eager(X))
         if isinstance(weight, str):
             whole = table(X)
             name, weight = weight, numbers(whole[weight], weight)
             X = drop(X, name) if has_frame(X) else whole.without(name)
         rows = self._features(X, reset=True)
-        schema = self._schema(rows)
-        return Tabled(rows, schema, check_weights(weight, rows.rows)), schema
-
-    def _schema(self, rows: Table) -> Schema:
-        """The columns: those that were told, or all."""
-        wanted = list(rows.columns) if self.columns is None else [str(name) for name in self.columns]
-        for name in wanted:
-            if name not in rows.columns:
-                raise DataError(did_you_mean(name, rows.columns))
-        told = {name: self.family if name in wanted else Column(role="ignore") for name in rows.columns}
-        return Schema(decide(rows, told), "")
+        return Tabled(rows, schema_of(rows, self.family, self.columns), check_weights(weight, rows.rows))
 
     def _start(self, schema: Schema) -> Any:
         """The start that was given: another mixture's components, or each column of some rows."""

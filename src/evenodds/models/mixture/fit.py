@@ -19,14 +19,12 @@ from evenodds.models.mixture.priors import CollapsedError, Prior
 from evenodds.models.mixture.rows import MixtureRows, Survey, survey
 from evenodds.models.mixture.settings import MixtureSettings
 from evenodds.models.mixture.start import chosen_rows, started
-from evenodds.schema import Schema
 
 SHORT = 15  # steps after which starts are compared (Biernacki, Celeux and Govaert 2003)
 
 
 def fit_mixture(
     rows: MixtureRows,
-    schema: Schema,
     settings: MixtureSettings,
     ks: list[int],
     random_state: Seed = None,
@@ -36,7 +34,7 @@ def fit_mixture(
     """The mixture of the rows, with as many components as the criterion likes best, from a given `start` or several."""
     compiler()  # a pass is never few numbers
     with alone():
-        found = survey(rows, schema, threads)
+        found = survey(rows, threads)
         fitter = _Fitter(found, settings, generator(random_state), start)
         return fitter.chosen(ks), found
 

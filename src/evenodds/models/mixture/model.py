@@ -8,6 +8,7 @@ rows would change.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +129,52 @@ class MixtureModel:
         shown = ["k", "log_likelihood", "parameters", "bic", "icl", "converged"]
         shown += ["note"] if any(one.note for one in self.tried) else []
         return Frame([{name: getattr(one, name) for name in shown} for one in self.tried])
+
+    def describe(self) -> str:
+        """Everything on one page, for a terminal."""
+        fit, kind = self.fit, self.settings.family.__name__
+        how = f"{self.settings.covariance} " if self.settings.family is Gaussian else ""
+        done = f"converged in {fit.steps:,} steps" if fit.converged else f"not converged in {fit.steps:,} steps"
+        prior = "maximum likelihood" if self.settings.prior is None else f"prior worth {self.settings.prior:g} rows"
+        lines = [
+            f"{self.k} {how}{kind} component{'s' if self.k > 1 else ''} of {', '.join(self.names)}: "
+            f"{self.rows:,.10g} rows, {fit.parameters:,} parameters, {prior}",
+            f"log-likelihood {fit.log_likelihood:.4f}, BIC {fit.bic:.4f}, ICL {fit.icl:.4f}; {done}",
+            "",
+            repr(self.table()),
+        ]
+        if len(self.tried) > 1:
+            lines += ["", f"the least {self.settings.criterion.upper()} of {len(self.tried)} numbers of components:"]
+            lines.append(repr(self.curve()))
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for programs."""
+        components = []
+        for g in range(self.k):
+            columns: dict[str, Any] = {}
+            for name in self.names:
+                column: Any = self.column(name)
+                if isinstance(column, Categorical):
+                    columns[name] = dict(zip(column.labels.texts(), column.shares[:, g].tolist()))
+                else:
+                    columns[name] = {"mean": float(column.mean[g]), "variance": float(column.variance[g])}
+            one: dict[str, Any] = {"weight": float(self.weights[g]), "columns": columns}
+            if self.settings.family is Gaussian:
+                one["covariance"] = self.covariances[g].tolist()
+            components.append(one)
+        return {
+            "family": self.settings.family.__name__,
+            "covariance": self.settings.covariance if self.settings.family is Gaussian else None,
+            "prior": self.settings.prior,
+            "criterion": self.settings.criterion,
+            "columns": self.names,
+            "rows": self.rows,
+            **dataclasses.asdict(self.fit),
+            "components": components,
+            "curve": [dataclasses.asdict(one) for one in self.tried],
+            "notes": list(self.notes),
+        }
 
     def __repr__(self) -> str:
         how = f", {self.settings.covariance}" if self.settings.family is Gaussian else ""

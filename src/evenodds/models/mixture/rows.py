@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from evenodds.cells import Coded
+from evenodds.data.decide import decide
 from evenodds.data.kept import Kept, Learnt
 from evenodds.data.memory import Table, in_order
 from evenodds.data.reading import Reading
@@ -17,12 +18,12 @@ from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import cells, number
 from evenodds.errors import DataError
-from evenodds.families import Categorical
+from evenodds.families import Categorical, Family
 from evenodds.families.leaves import Floats, axis_of
 from evenodds.families.leaves import Rows as InGroups
 from evenodds.labels import Fixed, Labels
 from evenodds.models.mixture.blocks import Block
-from evenodds.schema import Schema
+from evenodds.schema import Column, Schema, did_you_mean
 from evenodds.tally import Tally
 
 SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
@@ -46,6 +47,10 @@ class Part:
 
 class MixtureRows(Protocol):
     """Rows, as often as EM wants them."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
 
     def shards(self) -> Iterable[Any]:
         """All of them, in runs that do not depend on the number of threads."""
@@ -84,6 +89,11 @@ class Streamed:
     source: Source
     reading: Reading
 
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.reading.schema
+
     def shards(self) -> Iterator[Any]:
         """Batches."""
         return number(self.source.batches(self.reading.columns))
@@ -93,6 +103,25 @@ class Streamed:
         start, batch = shard
         read = self.reading(batch)
         return Part(read.table, read.weights, start, batch.rows, read.kept, read.report)
+
+
+def schema_of(rows: Table, family: type[Family], columns: Sequence[str] | None) -> Schema:
+    """The columns that were told, or all, each of one family; the others are left out."""
+    wanted = list(rows.columns) if columns is None else [str(name) for name in columns]
+    for name in wanted:
+        if name not in rows.columns:
+            raise DataError(did_you_mean(name, rows.columns))
+    told = {name: family if name in wanted else Column(role="ignore") for name in rows.columns}
+    return Schema(decide(rows, told), "")
+
+
+def streamed(source: Source, family: type[Family], columns: Sequence[str] | None, weight: str | None) -> Streamed:
+    """The rows of files, one of whose columns may hold the weights."""
+    sample = source.sample()
+    if weight is not None:
+        sample[weight]  # refused in a sentence where it is not there
+        sample = sample.without(weight)
+    return Streamed(source, Reading(schema_of(sample, family, columns), False, weight))
 
 
 def block_of(part: Part, schema: Schema, labels: dict[str, Labels]) -> Block:
@@ -158,9 +187,9 @@ def labels_of(schema: Schema, columns: dict[str, Tally]) -> dict[str, Labels]:
     return found
 
 
-def survey(rows: MixtureRows, schema: Schema, threads: int | None) -> Survey:
+def survey(rows: MixtureRows, threads: int | None) -> Survey:
     """One pass: tally each column, and keep some rows."""
-    keep = Kept(SAMPLE, 1)
+    keep, schema = Kept(SAMPLE, 1), rows.schema
     features = schema.features
     family: Any = next(iter(features.values())).family
     report, total, weight, known = Report(), Tally.nothing(), 0.0, np.zeros(len(features) + 1, np.int64)
@@ -189,7 +218,8 @@ def survey(rows: MixtureRows, schema: Schema, threads: int | None) -> Survey:
     for name, some in zip(features, known):
         if not some:
             raise DataError(f"column {name!r} has no known cell: leave it out")
-    columns, telling = total.by_column(), int(known[-1])
+    by_column, telling = total.by_column(), int(known[-1])
+    columns = {name: by_column[name] for name in features}  # in the table's order
     found = Survey(schema, rows, columns, weight, telling, Block([], np.zeros(0)), False, report, threads)
     blocks = [
         block_of(Part(learnt.rows, learnt.weights, 0, learnt.rows.rows), schema, found.labels)
