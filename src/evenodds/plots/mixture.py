@@ -126,7 +126,7 @@ def _dots(model: MixtureModel) -> dict[str, Any]:
     for name in model.names:
         column: Any = model.column(name)
         shown = (
-            {f"{name} = {text}": column.shares[i] for i, text in enumerate(column.labels.texts())}
+            {f"{name} = {text}": shares for text, shares in sorted(zip(column.labels.texts(), column.shares))}
             if isinstance(column, Categorical)
             else {name: np.asarray(column.mean)}
         )
@@ -156,7 +156,11 @@ def _chosen(model: MixtureModel) -> dict[str, Any]:
         if value is not None
     ]
     encoding = {
-        "x": {"field": "k", "type": "quantitative", "axis": {"title": "components", "tickMinStep": 1, "grid": False}},
+        "x": {
+            "field": "k",
+            "type": "quantitative",
+            "axis": {"title": "components", "values": [one.k for one in model.tried], "format": "d", "grid": False},
+        },
         "y": _axis("less is better", "less is better"),
         "strokeDash": {"field": "criterion", "type": "nominal", "legend": {"title": None}},
     }
@@ -165,7 +169,10 @@ def _chosen(model: MixtureModel) -> dict[str, Any]:
         "height": HEIGHT * 2 // 3,
         "data": {"values": values},
         "layer": [
-            {"mark": {"type": "line", "color": COLOURS[0], "point": {"size": 30}}, "encoding": encoding},
+            {
+                "mark": {"type": "line", "color": COLOURS[0], "point": {"size": 30, "color": COLOURS[0]}},
+                "encoding": encoding,
+            },
             {
                 "data": {"values": [{"k": model.k}]},
                 "mark": {"type": "rule", "color": GREY, "strokeDash": [3, 3]},

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
+from evenodds.errors import DataError
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.base import Seed, generator
 from evenodds.families.leaves import Floats
@@ -116,7 +117,7 @@ class MixtureModel:
             for name in self.names:
                 column: Any = self.column(name)
                 if isinstance(column, Categorical):
-                    line |= {f"{name}={text}": p for text, p in zip(column.labels.texts(), column.shares[:, g])}
+                    line |= {f"{name}={text}": p for text, p in sorted(zip(column.labels.texts(), column.shares[:, g]))}
                 else:
                     line[name] = float(np.asarray(column.mean)[g])
                     if isinstance(column, Gaussian):
@@ -135,7 +136,8 @@ class MixtureModel:
         fit, kind = self.fit, self.settings.family.__name__
         how = f"{self.settings.covariance} " if self.settings.family is Gaussian else ""
         done = f"converged in {fit.steps:,} steps" if fit.converged else f"not converged in {fit.steps:,} steps"
-        prior = "maximum likelihood" if self.settings.prior is None else f"prior worth {self.settings.prior:g} rows"
+        rows = self.settings.prior
+        prior = "maximum likelihood" if rows is None else f"a prior of {rows:g} row{'' if rows == 1 else 's'} each"
         lines = [
             f"{self.k} {how}{kind} component{'s' if self.k > 1 else ''} of {', '.join(self.names)}: "
             f"{self.rows:,.10g} rows, {fit.parameters:,} parameters, {prior}",
@@ -156,7 +158,7 @@ class MixtureModel:
             for name in self.names:
                 column: Any = self.column(name)
                 if isinstance(column, Categorical):
-                    columns[name] = dict(zip(column.labels.texts(), column.shares[:, g].tolist()))
+                    columns[name] = dict(sorted(zip(column.labels.texts(), column.shares[:, g].tolist())))
                 else:
                     columns[name] = {"mean": float(column.mean[g]), "variance": float(column.variance[g])}
             one: dict[str, Any] = {"weight": float(self.weights[g]), "columns": columns}
@@ -214,7 +216,10 @@ class MixtureModel:
         """Draw rows: each column's values, and which component each row is from."""
         rng = generator(random_state)
         component = np.minimum(np.searchsorted(np.cumsum(self.weights), rng.random(size), side="right"), self.k - 1)
-        return self.components.sample(component, rng), component
+        try:
+            return self.components.sample(component, rng), component
+        except ValueError as error:  # a rate beyond what numpy draws counts at
+            raise DataError(f"no rows can be drawn: {error}") from None
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,70 @@
+"""A mixture's file, spoilt in a thousand ways: refused in a sentence, or a model that works."""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+from benchmarks import spoiling
+
+import evenodds as eo
+from evenodds import file
+from evenodds.models.mixture.model import MixtureModel
+
+
+@functools.cache
+def originals():
+    """Files of every kind of mixture there is."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2)) + 3 * (np.arange(60) % 2)[:, None]
+    counts, flags = rng.poisson(3, (60, 2)), rng.integers(0, 2, (60, 2)).astype(float)
+    words = {"a": rng.choice(["x", "y"], 60), "b": rng.choice(["u", "v", "wé"], 60)}
+    fitted = [
+        eo.Mixture(k=[1, 2], random_state=0).fit(X),
+        eo.Mixture(k=2, covariance="tied", random_state=0, prior=None).fit(X),
+        eo.Mixture(k=2, covariance="diagonal", random_state=0).fit(X),
+        eo.Mixture(k=2, covariance="spherical", random_state=0, criterion="icl").fit(X),
+        eo.Mixture(eo.Poisson, 2, random_state=0, start="random").fit(counts),
+        eo.Mixture(eo.Bernoulli, 2, random_state=0).fit(flags),
+        eo.Mixture(eo.Categorical, 2, random_state=0).fit(words),
+    ]
+    return [one.model_.to_bytes() for one in fitted]
+
+
+def use(model):
+    """All that can be asked of a mixture."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = {name: ["1", "0"] for name in model.names}
+        model.shares(rows)
+        model.log_prob(rows)
+        model.sample(3, 0)
+        model.describe()
+        model.to_dict()
+    assert MixtureModel.from_bytes(model.to_bytes()) == model
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_spoilt_file_is_refused_in_a_sentence_or_is_a_mixture(seed):
+    refused = sound = 0
+    for i in range(250):
+        spoilt = spoiling.spoil(originals(), seed, i)
+        try:
+            model = MixtureModel.from_bytes(spoilt.data)
+        except file.FileError as error:
+            refused += str(error).startswith("the run of bytes ")
+            continue
+        sound += 1
+        try:
+            use(model)
+        except eo.DataError:
+            pass  # its columns are others, say
+        except Exception as error:
+            raise AssertionError(f"{spoilt.how}: {error!r}") from error
+    assert refused + sound == 250
+    assert sound > 5
+
+
+@pytest.mark.parametrize("which", range(7))
+def test_the_originals_work(which):
+    use(MixtureModel.from_bytes(originals()[which]))

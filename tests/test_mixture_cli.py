@@ -1,0 +1,115 @@
+"""`evenodds mixture`, and what `predict` and `show` make of its files."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import evenodds as eo
+from evenodds.data.geyser import geyser
+
+
+def run(*words, stdin=None, cwd=None):
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
+    command = [sys.executable, "-m", "evenodds", *map(str, words)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mixture")
+    assert run("demo", "--geyser", path / "geyser.csv").returncode == 0
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.poisson(1 + 9 * (i % 2))},{'xy'[i % 2]},{i % 2},{1 + i % 3}" for i in range(200)]
+    lines[7] = "many,x,1,1"
+    (path / "visits.csv").write_text("visits,town,yes,w\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_it_prints_the_components_and_saves_them(folder):
+    out = folder / "m.eo"
+    done = run("mixture", folder / "geyser.csv", "--columns", "eruption,wait", "-k", "1-3", "-o", out)
+    assert done.returncode == 0, done.stderr
+    rows = {name: geyser()[name].to_numpy() for name in ("eruption", "wait")}
+    mixture = eo.Mixture(k=[1, 2, 3], random_state=0).fit(rows)
+    np.testing.assert_allclose(eo.load(out).weights, mixture.weights_, rtol=1e-9)
+    assert done.stdout == mixture.model_.describe() + "\n"
+    assert done.stdout.startswith("2 full Gaussian components of eruption, wait: 272 rows")
+    assert run("show", out).stdout == done.stdout
+    assert json.loads(run("show", out, "--json").stdout)["k"] == 2
+
+    answered = run("predict", out, folder / "geyser.csv", "--all")
+    lines = list(csv.DictReader(io.StringIO(answered.stdout)))
+    assert [int(line["component"]) - 1 for line in lines] == mixture.predict(rows).tolist()
+    np.testing.assert_allclose([float(line["log_density"]) for line in lines], mixture.score_samples(rows), rtol=1e-4)
+    shares = [[float(line[f"p(component={g})"]) for g in (1, 2)] for line in lines]
+    np.testing.assert_allclose(shares, mixture.predict_proba(rows), atol=1e-5)
+
+
+def test_json_weights_families_and_pictures(folder):
+    picture = folder / "p.json"
+    done = run(
+        "mixture", folder / "visits.csv", "-f", "poisson", "-c", "visits", "-k", "1,2", "--weight", "w",
+        "--criterion", "icl", "--prior", "none", "--plot", picture, "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["k"] == 2
+    assert found["rows"] == pytest.approx(sum(1 + i % 3 for i in range(200) if i != 7))
+    assert [one["k"] for one in found["curve"]] == [1, 2]
+    assert found["prior"] is None
+    assert "many" in done.stderr  # a cell that is no number is missing, and told
+    drawn = json.loads(picture.read_text())
+    assert [len(panel) > 0 for panel in drawn["vconcat"]] == [True, True]
+
+
+@pytest.mark.parametrize("columns", ["eruption", "eruption,wait"])
+def test_pictures_of_gaussians_can_be_made(folder, columns):
+    picture = folder / "p.svg"
+    done = run("mixture", folder / "geyser.csv", "-c", columns, "-k", "2", "-q", "--plot", picture)
+    assert done.returncode == 0, done.stderr
+    assert picture.read_text().startswith("<svg")
+
+
+def test_columns_that_do_not_fit_are_left_out_and_named(folder):
+    done = run("mixture", folder / "visits.csv", "-f", "bernoulli", "-k", "1")
+    assert done.returncode == 0, done.stderr
+    assert "Bernoulli component of yes" in done.stdout
+    assert "left out, as they do not fit: visits, town, w" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["-k", "some"], 2, "-k: expected a number such as 3"),
+        (["-k", "4-2"], 2, "k is empty"),
+        (["--prior", "weak"], 2, "--prior"),
+        (["-f", "poisson", "--covariance", "tied"], 2, "is for Gaussians"),
+        (["-c", "wiat"], 3, "did you mean 'wait'"),
+        (["-f", "categorical"], 3, "no column fits a Categorical: eruption (number)"),
+        (["-c", "wait", "-k", "100"], 3, "cannot tell 100 components apart"),
+        (["-c", "wait", "--plot", "x.gif"], 3, "expected a name that ends with"),
+    ],
+)
+def test_wrong_usage_is_2_and_bad_data_are_3(folder, words, code, message):
+    done = run("mixture", folder / "geyser.csv", *words)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_other_commands_say_what_it_is(folder):
+    out = folder / "one.eo"
+    assert run("mixture", folder / "geyser.csv", "-c", "wait", "-k", "2", "-o", out).returncode == 0
+    for words in (["evaluate", out, folder / "geyser.csv"], ["explain", out, "wait=50"]):
+        done = run(*words)
+        assert done.returncode == 3
+        assert "it holds a 'mixture'" in done.stderr
+    done = run("predict", out, folder / "geyser.csv", "--lines")
+    assert done.returncode == 2
+    assert "this is a mixture" in done.stderr
