@@ -112,7 +112,8 @@ class Normals:
             left = np.array([_left(covariance) for covariance in self.covariances])
         flat = np.argwhere(~(left > least))
         if len(flat):
-            raise CollapsedError(int(flat[0, 0]), self.names[flat[0, 1]])
+            g, j = flat[0].tolist()
+            raise CollapsedError(g, self.names[j], f" beside {', '.join(map(repr, self.names[:j]))}" if j else "")
 
     def log_prior(self, prior: Prior) -> float:
         """The prior's log density, but for a constant, of these covariances."""

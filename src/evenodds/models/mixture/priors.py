@@ -27,9 +27,9 @@ EMPTY = 1e-12  # of all rows: a component that has a smaller part of them has no
 class CollapsedError(Exception):
     """A component has shrunk onto too few different rows (in a column), or lost all of them (no column)."""
 
-    def __init__(self, component: int, column: str | None = None) -> None:
-        super().__init__(component, column)
-        self.component, self.column = component, column
+    def __init__(self, component: int, column: str | None = None, before: str = "") -> None:
+        super().__init__(component, column, before)
+        self.component, self.column, self.before = component, column, before
 
     def sentence(self, k: int, strength: float | None) -> str:
         """What happened, and what to do."""
@@ -38,8 +38,8 @@ class CollapsedError(Exception):
         if self.column is None:
             return f"{which} has lost all its rows to the others: {cure}"
         return (
-            f"{which} has collapsed: it has no spread left in column {self.column!r}, given its other columns, "
-            f"and the likelihood no bound; {cure}"
+            f"{which} has collapsed: it has no spread left in column {self.column!r}{self.before}, "
+            f"and the likelihood has no bound; {cure}"
         )
 
 
