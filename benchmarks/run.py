@@ -20,6 +20,7 @@ SCRIPTS = (
     "bridge",
     "glm_reference",
     "glm_speed",
+    "mixtures",
     "nist",
     "separation",
 )
