@@ -422,13 +422,21 @@ def test_wrong_settings_are_refused_in_a_sentence(how, message):
 
 def test_a_component_that_collapses_is_told_plainly():
     x = np.concatenate([np.zeros(20), np.linspace(1, 3, 20)])[:, None]
-    with pytest.raises(eo.DataError, match=r"component . of 2 has collapsed: .* column 'x0'.*prior=1"):
+    with pytest.raises(eo.DataError, match=r"component . of 2 has collapsed: .* column 'x0'.*prior=0.01"):
         eo.Mixture(k=2, prior=None, random_state=0).fit(x)
     kept = eo.Mixture(k=2, random_state=0).fit(x)
     assert kept.covariances_.min() > 0
     told = eo.Mixture(k=[1, 2], prior=None, random_state=0).fit(x)
     assert told.k_ == 1
     assert "collapsed" in told.curve_["note"][1]
+
+
+def test_the_prior_does_not_widen_components_that_lie_far_apart():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) + np.where(np.arange(400)[:, None] % 2, 100, 0)
+    by_default, mle = (eo.Mixture(k=2, random_state=0, **how).fit(X) for how in ({}, {"prior": None}))
+    np.testing.assert_allclose(by_default.covariances_, mle.covariances_, atol=0.1)
+    assert eo.Mixture(k=range(1, 6), random_state=0).fit(X).k_ == 2
 
 
 def test_columns_that_say_the_same():

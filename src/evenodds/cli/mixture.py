@@ -36,7 +36,7 @@ FITTING = {  # what a column may hold, to be taken without being named
     help="Of Gaussians.",
 )
 @click.option("--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True, help="Chooses K.")
-@click.option("--prior", default="1", show_default=True, metavar="ROWS", help="Pseudo-rows a component, or none.")
+@click.option("--prior", default="0.01", show_default=True, metavar="ROWS", help="Pseudo-rows a component, or none.")
 @click.option("--starts", type=click.IntRange(min=1), default=10, show_default=True, help="How many starts are tried.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the starts.")
 @options.weighted

@@ -80,7 +80,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         k: Any = "auto",
         *,
         covariance: Any = "full",
-        prior: float | None = 1.0,
+        prior: float | None = 0.01,
         criterion: Any = "bic",
         start: Any = "k-means++",
         starts: int = 10,

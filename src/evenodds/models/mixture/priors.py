@@ -2,7 +2,9 @@
 
 A column of counts starts with `strength` rows of all rows' shares, in every component; a column of Gaussians with a
 variance that is worth `strength` rows, the pooled one divided by k^(2/d): the part of the spread that is left when k
-components share it (Fraley and Raftery 2007). Means and weights have no prior. The estimate is the mode, in log-odds,
+components share it (Fraley and Raftery 2007). Means and weights have no prior. The default is a hundredth of a row: it
+keeps a component from collapsing, and where components lie far apart next to their own spread, one row of the pooled
+variance would widen all of them. The estimate is the mode, in log-odds,
 log rates, and logs of variances.
 """
 
@@ -33,7 +35,7 @@ class CollapsedError(Exception):
 
     def sentence(self, k: int, strength: float | None) -> str:
         """What happened, and what to do."""
-        cure = "use fewer components" + ("" if strength else ", or prior=1, which gives each a pseudo-row")
+        cure = "use fewer components" + ("" if strength else ", or prior=0.01, which gives each a part of a pseudo-row")
         which = f"component {self.component + 1} of {k}"
         if self.column is None:
             return f"{which} has lost all its rows to the others: {cure}"

@@ -35,7 +35,7 @@ class MixtureSettings:
 
     family: type[Family] = Gaussian
     covariance: Covariance = "full"
-    prior: float | None = 1.0
+    prior: float | None = 0.01
     criterion: str = "bic"
     start: str = "k-means++"
     starts: int = 10
