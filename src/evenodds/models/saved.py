@@ -65,7 +65,7 @@ class Saved:
 
 
 def load(path: Path) -> Any:
-    """The model that was saved in a file, whatever its kind: a `Model` of naive Bayes, a `Bridge` or a `Regression`."""
+    """The model that was saved in a file, whatever its kind: a `Model` of naive Bayes, a `Bridge`, a `Regression`, …"""
     return _model(*file.read(path), os.fspath(path))  # read once: it may be a pipe
 
 

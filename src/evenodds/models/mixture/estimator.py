@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import Coded, numbers
-from evenodds.data.files import Files, is_path, read
+from evenodds.data.files import Files, is_source, read
 from evenodds.data.memory import table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian, Poisson
-from evenodds.families.base import Seed
+from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.mixture.fit import fit_mixture
 from evenodds.models.mixture.model import MixtureModel, log_sum
@@ -122,7 +122,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         if not given and self.start == "given":
             raise ValueError("start='given': expected 'k-means++', 'random', a row for each component, or a mixture")
         ks = numbers_of_components(self.k)
-        rows = self._files(X, sample_weight) if is_path(X) else self._table(X, sample_weight)
+        rows = self._files(X, sample_weight) if is_source(X) else self._table(X, sample_weight)
         start = self._start(rows.schema) if given else None
         if start is not None:
             many = len(start[0]) if isinstance(start, list) else start.k
@@ -130,7 +130,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"k={self.k!r}, but the start has {many} components")
             ks = [many]
         model, found = fit_mixture(rows, settings, ks, self.random_state, self.threads, start)
-        if is_path(X):
+        if is_source(X):
             self._warn(found.report)._name(model)
         return self._keep(model)
 
@@ -199,7 +199,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _said(self, X: Any, say: Callable[[Any], Floats]) -> Floats:
         """What the model says of some rows, or of all rows of some files, batch by batch."""
         check_is_fitted(self)
-        if is_path(X):
+        if is_source(X):
             reading = Reading(self.model_.schema, False)
             parts = [say(reading(batch).table) for batch in read(X).batches(reading.columns)]
             return np.concatenate(parts) if parts else np.zeros(0)

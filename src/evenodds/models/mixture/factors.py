@@ -13,9 +13,9 @@ from evenodds import double_double as dd
 from evenodds.cells import Coded
 from evenodds.families import Categorical, Family, Gaussian, NormalInverseGamma
 from evenodds.families.base import COLUMN as _PLAIN
-from evenodds.families.base import Seed, generator
-from evenodds.families.gaussian import LOG_2PI
+from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats, Rows
+from evenodds.families.normal_gamma import LOG_2PI
 from evenodds.labels import Fixed
 from evenodds.models.mixture import kernels
 from evenodds.models.mixture.blocks import Block

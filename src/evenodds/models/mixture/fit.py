@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.base import Seed, generator
+from evenodds.families.distribution import Seed, generator
 from evenodds.kernel import compiler
 from evenodds.models.alone import alone
 from evenodds.models.mixture.em import Components, Run, em

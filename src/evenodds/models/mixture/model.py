@@ -19,14 +19,14 @@ from evenodds.data.memory import Table, in_order
 from evenodds.data.memory import table as as_table
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Family, Gaussian
-from evenodds.families.base import Seed, generator
+from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.models.mixture.blocks import Block
 from evenodds.models.mixture.em import Components
 from evenodds.models.mixture.normals import Normals
 from evenodds.models.mixture.rows import Tabled, block_of
 from evenodds.models.mixture.settings import MixtureSettings
-from evenodds.replacing import Path
+from evenodds.models.saved import Saved
 from evenodds.schema import Schema
 from evenodds.show import Frame
 
@@ -50,9 +50,10 @@ class Tried:
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureModel:
+class MixtureModel(Saved):
     """A fitted mixture."""
 
+    kind = "mixture"
     schema: Schema
     settings: MixtureSettings
     components: Components
@@ -220,34 +221,6 @@ class MixtureModel:
             return self.components.sample(component, rng), component
         except ValueError as error:  # a rate beyond what numpy draws counts at
             raise DataError(f"no rows can be drawn: {error}") from None
-
-    # -- files -------------------------------------------------------------------------------------------------------
-
-    def save(self, path: Path) -> None:
-        """Write it to one safe file."""
-        from evenodds.models.mixture import store
-
-        store.save(self, path)
-
-    @classmethod
-    def load(cls, path: Path) -> MixtureModel:
-        """The mixture that was saved in a file."""
-        from evenodds.models.mixture import store
-
-        return store.load(path)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of its file."""
-        from evenodds.models.mixture import store
-
-        return store.to_bytes(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> MixtureModel:
-        """The mixture that `to_bytes` wrote; whatever does not fit together is refused."""
-        from evenodds.models.mixture import store
-
-        return store.from_bytes(data)
 
 
 def log_sum(joint: Floats) -> Floats:

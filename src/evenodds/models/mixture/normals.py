@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from evenodds.families.base import Seed, generator
-from evenodds.families.gaussian import LOG_2PI
+from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
+from evenodds.families.normal_gamma import LOG_2PI
 from evenodds.labels import Fixed, Ints
 from evenodds.models.mixture import kernels
 from evenodds.models.mixture.blocks import Block

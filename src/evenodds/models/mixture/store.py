@@ -6,13 +6,11 @@ nothing can be wrong with it later.
 
 from __future__ import annotations
 
-import os
 import reprlib
 from typing import Any, cast
 
 import numpy as np
 
-from evenodds import file
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.labels import Labels
@@ -23,10 +21,8 @@ from evenodds.models.mixture.factors import Factors
 from evenodds.models.mixture.model import MixtureModel, Tried
 from evenodds.models.mixture.normals import Normals
 from evenodds.models.mixture.settings import FAMILIES, MOST_COMPONENTS, MixtureSettings
-from evenodds.replacing import Path
 from evenodds.schema import Schema
 
-KIND = "mixture"
 FIGURES = ("log_likelihood", "bic", "icl")  # of each number of components that was tried; NaN where there is none
 COUNTS = ("k", "parameters", "converged", "steps", "note")
 PARAMETERS: dict[type[Any], tuple[str, ...]] = {
@@ -41,30 +37,11 @@ LARGEST = 1e301  # of a parameter: the square of the largest number there may be
 SETTINGS = {"family", "covariance", "criterion", "start", "starts", "tolerance", "most"}
 
 
-def save(model: MixtureModel, path: Path) -> None:
-    """Write the model to a file, which replaces an old one only when all of it is on the disk."""
-    file.write(path, *_parts(model))
-
-
-def load(path: Path) -> MixtureModel:
-    """The model that was saved in a file."""
-    return model_of(*file.read(path), os.fspath(path))
-
-
-def to_bytes(model: MixtureModel) -> bytes:
-    """The bytes of the file that `save` writes."""
-    return file.pack(*_parts(model))
-
-
-def from_bytes(data: bytes) -> MixtureModel:
-    """The model that `to_bytes` wrote; whatever does not fit together is refused."""
-    return model_of(*file.unpack(data), file.UNNAMED)
-
-
 # -- as the file has it ------------------------------------------------------------------------------------------------
 
 
-def _parts(model: MixtureModel) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of(model: MixtureModel) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and the header of a mixture."""
     components, settings = model.components, model.settings
     figures = [[np.nan if (x := getattr(one, name)) is None else x for name in FIGURES] for one in model.tried]
     arrays: dict[str, Any] = {
@@ -86,7 +63,6 @@ def _parts(model: MixtureModel) -> tuple[dict[str, Any], dict[str, Any]]:
     except ValueError as error:
         raise DataError(f"the model cannot be saved: {error}") from None
     header = {
-        "kind": KIND,
         "rows": model.rows,
         "schema": written,
         "settings": {
@@ -106,20 +82,9 @@ def _plain(value: Any) -> Any:
 # -- and back ----------------------------------------------------------------------------------------------------------
 
 
-def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> MixtureModel:
+def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> MixtureModel:
     """The model of a file's arrays and header; whatever does not fit together is refused."""
-    try:
-        if header["kind"] != KIND:
-            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}, not a mixture")
-        expect(header, "header", FIELDS)
-        return _read(arrays, header)
-    except KeyError as error:
-        raise file.no_model(name, f"it has no array {error}") from None
-    except (ValueError, TypeError) as error:
-        raise file.no_model(name, str(error)) from None
-
-
-def _read(arrays: dict[str, Any], header: dict[str, Any]) -> MixtureModel:
+    expect(header, "header", FIELDS)
     schema, settings = read_schema(header["schema"]), _read_settings(header["settings"])
     if not schema.features or any(how.family is not settings.family for how in schema.features.values()):
         raise ValueError("its columns are not those of its family")
