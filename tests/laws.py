@@ -21,6 +21,7 @@ from evenodds.families import (
     Family,
     Gamma,
     Gaussian,
+    Kernel,
     LogGaussian,
     NormalInverseGamma,
     Poisson,
@@ -110,6 +111,12 @@ LEARNERS = [
         st.just(0.0) | _numbers(-1e6, 1e6) | _numbers(-3, 3) | MISSING,
         Dirichlet(0.7),
         lambda rng, n: np.where(rng.random(n) < 0.3, 0.0, rng.gamma(2.0, 3.0, n)),
+    ),
+    Learner(
+        Kernel,
+        st.just(0.0) | _numbers(-1e6, 1e6) | _numbers(-3, 3) | MISSING,
+        Dirichlet(0.7),
+        lambda rng, n: rng.poisson(20.0, n).astype(float),  # whole numbers are at their bins' places
     ),
 ]
 BY_NAME = {learner.name: learner for learner in LEARNERS}

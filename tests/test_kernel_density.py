@@ -17,6 +17,7 @@ from evenodds.families.density import bandwidths, binning, points, slow, sums
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import SHAPES, Bell
 from evenodds.models.kernel_density import KernelDensity
+from evenodds.schema import RULES
 
 EACH_SHAPE = pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
 NOBODY = np.full(0, -1)
@@ -287,7 +288,7 @@ def test_pairs_are_counted_on_a_grid_fine_enough(name, order):
     )
 
 
-@pytest.mark.parametrize("rule", bandwidths.RULES)
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("unit", [1e-300, 1e-3, 1.0, 1e290])
 def test_bandwidths_have_the_unit_of_the_data(rule, unit):
     x = np.random.default_rng(4).normal(size=60)
@@ -299,7 +300,7 @@ def test_better_rules_find_two_humps():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(size=500), rng.normal(20, 1, size=500)])
     new = np.concatenate([rng.normal(size=500), rng.normal(20, 1, size=500)])
-    widths = {rule: KernelDensity(rule).fit(x) for rule in bandwidths.RULES}
+    widths = {rule: KernelDensity(rule).fit(x) for rule in RULES}
     assert widths["silverman"].bandwidth_ > 2  # of two Gaussians of width 1: it takes them for one
     for rule in ("sj", "isj", "loo"):
         assert 0.15 < widths[rule].bandwidth_ < 0.5
@@ -351,7 +352,7 @@ def test_one_value_is_the_kernel_itself(shape):
     assert one.density_.variance == pytest.approx(4 * shape.variance)
 
 
-@pytest.mark.parametrize("rule", bandwidths.RULES)
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("x", [[5.0], [5.0, 5.0, 5.0]], ids=["one value", "one value, repeated"])
 def test_rules_refuse_what_has_no_width(rule, x):
     with pytest.raises(DataError, match=f"bandwidth='{rule}': all values are 5, which has no width; give a number"):

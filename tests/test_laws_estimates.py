@@ -18,6 +18,7 @@ from evenodds.families import (
     Dirichlet,
     Gamma,
     Gaussian,
+    Kernel,
     LogGaussian,
     NormalInverseGamma,
     Poisson,
@@ -27,8 +28,10 @@ from evenodds.tally import Tally
 from laws import BY_NAME, COLOURS, LEARNERS, Learner
 
 every_family = pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.name)
-every_family_but_bins = pytest.mark.parametrize(  # bins are cut from all rows and groups at once
-    "learner", [learner for learner in LEARNERS if learner.family is not Binned], ids=lambda learner: learner.name
+every_family_but_bins = pytest.mark.parametrize(  # bins are cut, and widths chosen, by all rows and groups at once
+    "learner",
+    [learner for learner in LEARNERS if learner.family not in (Binned, Kernel)],
+    ids=lambda learner: learner.name,
 )
 every_estimate = pytest.mark.parametrize("estimate", ESTIMATES)
 plug_in = pytest.mark.parametrize("estimate", ["mle", "map", "mean"])

@@ -16,7 +16,7 @@ import evenodds as eo
 from evenodds.audit import evaluate
 from evenodds.cli import main
 from evenodds.data.files import read
-from evenodds.families import Binned
+from evenodds.families import Binned, Kernel
 from evenodds.families import words as words_family
 from evenodds.families.left_out import Left
 from evenodds.families.word_shares import unit_of
@@ -30,7 +30,7 @@ from test_words_laws import document, learn
 
 ESTIMATES = ["predictive", "mean", "map", "mle"]
 CLASSES = ["a", "b", "c"]
-EXACT = [learner for learner in LEARNERS if learner.family is not Binned]
+EXACT = [learner for learner in LEARNERS if learner.family not in (Binned, Kernel)]  # cuts and widths stay
 TEXTS = [
     {},
     {"ngrams": 2, "prior": "pooled"},
@@ -154,6 +154,25 @@ def test_binned_columns_keep_their_cuts(estimate, prior):
     assert_close(
         nb.leave_one_out(frame[["age"]], y), without_each(same.model_, pa.Table.from_pandas(names), y.tolist())
     )
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize("prior", ["pooled", "flat", eo.Dirichlet(0.3)], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_kernels_of_a_given_width_forget_the_row_they_score(estimate, prior, weighted):
+    """Whole numbers stand where they are, whatever the other rows; the width is told."""
+    rng = np.random.default_rng(5)
+    y = rng.choice(CLASSES, 60, p=[0.6, 0.3, 0.1])
+    x = np.where(rng.random(60) < 0.1, np.nan, rng.poisson(np.where(y == "a", 4.0, 9.0)).astype(float))
+    weights = rng.integers(1, 4, 60).astype(float) if weighted else None
+    own = prior if isinstance(prior, eo.Dirichlet) else None
+    kind = "pooled" if own is not None else prior
+    column = eo.Column(Kernel, bandwidth=0.8, smoothing=1.5, prior=own)
+    nb = eo.NaiveBayes({"x": column}, estimate=estimate, prior=kind)
+    frame = pd.DataFrame({"x": x})
+    model = nb.fit(frame, y, sample_weight=weights).model_
+    got = nb.leave_one_out(frame, y, sample_weight=weights)
+    assert_close(got, without_each(model, pa.Table.from_pandas(frame), y.tolist(), weights))
 
 
 @pytest.mark.parametrize("events", EVENTS)

@@ -18,6 +18,7 @@ SAMPLE = 10_000  # rows of a source that decide its schema
 Part = Literal["year", "month", "day", "weekday", "hour", "length"]
 Values = Literal["text", "number", "bool"]
 PARTS: tuple[Part, ...] = ("year", "month", "day", "weekday", "hour")
+RULES = ("scott", "silverman", "sj", "isj", "loo")  # by which a bandwidth is read off the values
 LENGTH: Part = "length"  # of a text: how many words it has
 
 
@@ -36,6 +37,7 @@ class Column:
     variance   of a Gaussian: "per_class", "pooled" over the classes, or a known number
     origin     of a histogram: values are binned by their distance from here (years: origin=2000)
     bins       of a Binned column: how many bins of equal mass
+    bandwidth  of a Kernel column: the width of its bumps, or a rule such as "sj"; None: "silverman"
     parts      of a date: which of "year", "month", "day", "weekday", "hour" to use as categories; of a text: "length",
                its number of words
     """
@@ -47,6 +49,7 @@ class Column:
     variance: float | Literal["per_class", "pooled"] = "per_class"
     origin: float = 0.0
     bins: int = 8
+    bandwidth: float | str | None = None
     parts: tuple[Part, ...] = ()
     source: str | None = None  # the column that a date's part, or a text's length, is taken from
     words: Words | None = None  # of text: what a word is, and what is said of it
@@ -68,6 +71,13 @@ class Column:
                 "'per_class', 'pooled' or a number above 0",
             ),
             ("bins", isinstance(self.bins, (int, np.integer)) and self.bins >= 1, "a whole number, 1 or more"),
+            (
+                "bandwidth",
+                self.bandwidth is None
+                or self.bandwidth in RULES
+                or (isinstance(self.bandwidth, number) and 0 < self.bandwidth < np.inf),
+                f"a number above 0, or one of {', '.join(map(repr, RULES))}",
+            ),
             ("origin", isinstance(self.origin, number) and np.isfinite(self.origin), "a number"),
             ("values", self.values in ("text", "number", "bool"), "'text', 'number' or 'bool'"),
             (

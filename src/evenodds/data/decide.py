@@ -12,7 +12,7 @@ import numpy as np
 from evenodds.cells import kind, numbers, target_kind
 from evenodds.data.memory import Table
 from evenodds.errors import DataError
-from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, WordCounts
+from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Kernel, WordCounts
 from evenodds.families.leaves import Rows
 from evenodds.families.numeric import histogram
 from evenodds.labels import Fixed
@@ -76,7 +76,7 @@ def decide(
                     f"columns {name!r} and '{name}.{LENGTH}': the second is the length of the first; rename it"
                 )
             decided[f"{name}.{LENGTH}"] = Column(Binned, parts=(LENGTH,), source=name)
-        if final.family is Binned and sample.named:
+        if final.family in (Binned, Kernel) and sample.named:
             _check_origin(name, final, raw)
     for reason, names in left.items():
         which = f"column {names[0]!r}" if len(names) == 1 else f"each of the columns {', '.join(map(repr, names))}"
@@ -116,6 +116,8 @@ def _column(name: str, what: Any) -> Column:
         return what
     if what is Words:
         return of_family(WordCounts)
+    if hasattr(what, "as_column"):  # an estimator that can be one column of a table: KernelDensity("sj")
+        return _column(name, what.as_column())
     if isinstance(what, Words):
         return Column(WordCounts, smoothing=what.smoothing, words=what)
     if isinstance(what, type) and issubclass(what, Family):
@@ -130,12 +132,13 @@ def _check_origin(name: str, column: Column, raw: Any) -> None:
     if not len(x):
         return
     rows = Rows(np.zeros(len(x), np.int32), 1)
-    bins = len(histogram(Tally.of(Fixed(1), Binned.leaves([x], rows, {name: column})))[0])
+    family: type[Family] = Binned if column.family is None else column.family
+    bins = len(histogram(Tally.of(Fixed(1), family.leaves([x], rows, {name: column})))[0])
     if bins < FEW_BINS and len(np.unique(x)) >= 2 * bins:
         near = float(f"{np.median(x):.2g}")
         warnings.warn(
             f"column {name!r} lies far from zero for its spread, so its histogram has only {bins} bins: "
-            f"Column(Binned, origin={near:g}) tells its values apart",
+            f"Column({family.__name__}, origin={near:g}) tells its values apart",
             SchemaWarning,
             stacklevel=3,
         )

@@ -8,6 +8,7 @@ from evenodds.families.distribution import Conjugate, Distribution
 from evenodds.families.exponential import Exponential, Lomax
 from evenodds.families.gaussian import Gaussian
 from evenodds.families.inference import Quadrature, weigh
+from evenodds.families.kernel import Kernel
 from evenodds.families.log_gaussian import LogGaussian, ZeroAndLog
 from evenodds.families.normal_gamma import NormalInverseGamma, StudentT
 from evenodds.families.poisson import Gamma, NegativeBinomial, Poisson
@@ -15,7 +16,7 @@ from evenodds.families.words import WordCounts
 
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
-    for family in (Bernoulli, Binned, Categorical, Exponential, Gaussian, LogGaussian, Poisson, WordCounts)
+    for family in (Bernoulli, Binned, Categorical, Exponential, Gaussian, Kernel, LogGaussian, Poisson, WordCounts)
 }
 PRIORS: dict[str, type[Conjugate]] = {
     prior.__name__: prior for prior in (Beta, Dirichlet, Gamma, NormalInverseGamma, ZeroAndLog)
@@ -37,6 +38,7 @@ __all__ = [
     "Family",
     "Gamma",
     "Gaussian",
+    "Kernel",
     "LogGaussian",
     "Lomax",
     "NegativeBinomial",

@@ -153,6 +153,7 @@ COLUMN: dict[str, Callable[[Any], Any]] = {
     "variance": _number_or_word,
     "origin": a_number,
     "bins": a_whole,
+    "bandwidth": _number_or_word,
     "parts": lambda value: tuple(a_text(part) for part in a_list(value)),
     "source": a_text,
     "values": a_text,

@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import as_column, numbers
 from evenodds.errors import DataError
-from evenodds.families.base import Seed
+from evenodds.families import Kernel
 from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.density import ENDLESS, Density
 from evenodds.families.density.points import Points
 from evenodds.families.density.shapes import shape_of
+from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats
+from evenodds.schema import Column
 
 
 class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -57,6 +59,12 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.bandwidth_ = bandwidth_of(self.bandwidth, points, shape)
         self.density_ = Density(points, self.kernel, self.bandwidth_, _support(self.support))
         return self
+
+    def as_column(self) -> Column:
+        """The same as a column of naive Bayes, a density for each class: Gaussian, without ends, from the histogram."""
+        if self.kernel != "gaussian" or self.support is not None:
+            raise ValueError("as a column of naive Bayes a kernel density is Gaussian and has no support")
+        return Column(Kernel, bandwidth=self.bandwidth)
 
     def _of(self) -> Density:
         check_is_fitted(self)

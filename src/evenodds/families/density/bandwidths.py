@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
@@ -23,9 +22,8 @@ from evenodds.families.density import binning, sums
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell, Shape
 from evenodds.families.leaves import Floats
+from evenodds.schema import RULES
 
-Rule = Literal["scott", "silverman", "sj", "isj", "loo"]
-RULES: tuple[Rule, ...] = ("scott", "silverman", "sj", "isj", "loo")
 IQR = 1.34  # of a Gaussian, in standard deviations, as Silverman (1986) rounds it
 FINE, FINEST, PLACES = (
     200,

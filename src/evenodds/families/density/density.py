@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.base import Distribution, Seed, generator
 from evenodds.families.density.grid import on_grid
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell, Shape, shape_of
 from evenodds.families.density.sums import FAR
+from evenodds.families.distribution import Distribution, Seed, generator
 from evenodds.families.leaves import Floats
 
 MIRRORS = 100  # images of the data on either side of a bounded support, at most
