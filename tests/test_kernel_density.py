@@ -269,6 +269,12 @@ def test_rules_of_thumb_are_rs():  # bw.nrd0 and bw.nrd of precip-like numbers, 
     assert KernelDensity("scott").fit(x).bandwidth_ == pytest.approx(1.06 * narrow * 12**-0.2, rel=1e-12)
 
 
+@pytest.mark.parametrize("rule", ["scott", "sj", "isj"])
+def test_of_a_gaussian_the_rules_find_the_width_of_least_squared_error(rule):  # (4/3)^(1/5) n^(-1/5)
+    x = np.random.default_rng(1).normal(size=20_000)
+    assert KernelDensity(rule).fit(x).bandwidth_ == pytest.approx((4 / 3 / 20_000) ** 0.2, rel=0.06)
+
+
 def slow_functional(x, width, order):
     """The double sum as it is written."""
     u = (x[:, None] - x) / width

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from evenodds.models.glm.estimator import GLM
     from evenodds.models.glm.notes import RegressionWarning
     from evenodds.models.mixture.estimator import Mixture
+    from evenodds.models.kernel_density import KernelDensity
     from evenodds.models.naive_bayes import Model
     from evenodds.models.saved import load
     from evenodds.models.separators.linear_classifiers import LinearSeparator, Perceptron
@@ -57,6 +58,7 @@ _HOME = {
     "evenodds.models.separators.linear_classifiers": "LinearSeparator Perceptron",
     "evenodds.models.separators.separation": "separation",
     "evenodds.models.naive_bayes": "Model",
+    "evenodds.models.kernel_density": "KernelDensity",
     "evenodds.models.saved": "load",
     "evenodds.models.glm.estimator": "GLM",
     "evenodds.models.glm.coefficients": "GaussianPrior",
@@ -89,6 +91,7 @@ __all__ = [
     "Gamma",
     "Gaussian",
     "GaussianPrior",
+    "KernelDensity",
     "LeastCost",
     "LinearSeparator",
     "LogGaussian",

@@ -26,6 +26,7 @@ COMMANDS = {
     "forget": ("evenodds.cli.sums:forget", "Make a model forget rows, as if never learnt."),
     "prune": ("evenodds.cli.sums:prune", "Drop a model's rare words; it can no longer forget."),
     "separate": ("evenodds.cli.separate:separate", "Does a line separate the classes? With what margin, or why not?"),
+    "density": ("evenodds.cli.density:density", "The shape of a column of numbers, for each group."),
     "coin": ("evenodds.cli.coin:coin", "What heads and tails say of a coin."),
     "bayes": ("evenodds.cli.bayes:bayes", "Bayes' rule: from a prior and evidence to a posterior."),
     "completion": ("evenodds.cli.completion:completion", "Print a script that completes commands in your shell."),

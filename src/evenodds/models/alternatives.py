@@ -1,11 +1,10 @@
 """What each column could be modelled as: the alternatives that `tune` chooses from, and the one tally of them all.
 
 Of numbers: 4, 8, 16 or 32 bins, a Gaussian per class or of one variance, the same of their logs where none is below 0,
-Gaussian kernels of three widths,
-a Poisson where all are counts. Of a text: what is said of its words (counts, present, bernoulli, complement), of single
-words or of pairs too. Of all that counts values: smoothing some times weaker or stronger than "auto". And any column
-may be left out. A column that was told stays as told, but for a strength of smoothing that was left open; a bare
-`Words()` tells no more than that it is text.
+a Poisson where all are counts, Gaussian kernels of three widths. Of a text: what is said of its words (counts, present,
+bernoulli, complement), of single words or of pairs too. Of all that counts values: smoothing some times weaker or
+stronger than "auto". And any column may be left out. A column that was told stays as told, but for a strength of
+smoothing that was left open; a bare `Words()` tells no more than that it is text.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from evenodds.text.counts import Counts
 from evenodds.text.words import EVENTS, Words
 
 BINS = (4, 8, 16, 32)
-WIDTHS = (1.0, 1 / 2, 1 / 4)  # of a Kernel, times the width that "silverman" finds
+WIDTHS: tuple[float, ...] = (1.0, 1 / 2, 1 / 4)  # of a Kernel, times the width that "silverman" finds
 FACTORS = (1 / 16, 1 / 4, 4.0, 16.0)  # times the strength of smoothing that "auto" finds
 NGRAMS = (1, 2)
 LEAVES: dict[type[Any], set[str]] = {

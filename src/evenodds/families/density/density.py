@@ -185,15 +185,18 @@ class Density(Distribution):
         if self.support != ENDLESS:
             raise ValueError(f"the {what} of a reflected density has no formula; draw a sample and take its own")
 
+    def extent(self) -> tuple[float, float]:
+        """From where to where there is something to see: the values, and the bumps at both ends."""
+        around, values = self.bandwidth * (3.0 if isinstance(self.shape, Bell) else 1.0), self.points.values
+        return max(float(values.min()) - around, self.support[0]), min(float(values.max()) + around, self.support[1])
+
     def grid(self, size: int = 1024, low: float | None = None, high: float | None = None) -> tuple[Floats, Floats]:
         """Evenly spaced places and the density there, all at once: by linear binning and a Fourier transform.
 
         The error is a few 1e-4 of the peak, more where the kernel jumps. A reflected density is worked out exactly.
         """
-        around = self.bandwidth * (3.0 if isinstance(self.shape, Bell) else 1.0)
-        values = self.points.values
-        low = max(float(values.min()) - around, self.support[0]) if low is None else low
-        high = min(float(values.max()) + around, self.support[1]) if high is None else high
+        ends = self.extent()
+        low, high = ends[0] if low is None else low, ends[1] if high is None else high
         if not (size >= 2 and low < high):
             raise ValueError(
                 f"grid: expected at least 2 places, the lower end first; got {size} from {low:g} to {high:g}"

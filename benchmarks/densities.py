@@ -1,0 +1,238 @@
+"""Kernel densities beside scikit-learn, scipy, statsmodels and KDEpy: how fast, how exact; and what they do for tuning.
+
+    python -m benchmarks.densities [--queries 10000] [--save]      speed and agreement
+    python -m benchmarks.densities --tables [--folds 3] [--save]   NaiveBayes(tune="loo") with kernels and without
+
+Speed: 100,000 normal points at 10,000 places, by everyone's exact sum (scikit-learn with rtol = atol = 0), and
+1,000,000 points on a grid of 1,024. Fitting is part of ours and of theirs. Agreement: the largest difference from each,
+of the peak, at equal bandwidth; KDEpy calls by that name the kernel's standard deviation. A library that cannot be
+imported is left out, with a sentence.
+
+Tables: the ten of the 26 with most numeric columns, on the first of the ten folds of `benchmarks.tune_tables`.
+"""
+
+import argparse
+import importlib
+import json
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks import report, tables, timing
+from benchmarks.tune_tables import FOLDS, splits, typed
+
+POINTS, QUERIES, GRID_POINTS, GRID = 100_000, 10_000, 1_000_000, 1024
+BANDWIDTH = 0.1
+MUST, EXACT, NO_WORSE = 100, 1e-12, 1.01
+MOST_NUMERIC = 10
+SCIKIT = {"boxcar": "tophat", "triangular": "linear", "epanechnikov": "epanechnikov", "cosine": "cosine"}
+KDEPY = {"gaussian": "gaussian", "boxcar": "box", "triangular": "tri", "epanechnikov": "epa", "biweight": "biweight"}
+STATSMODELS = {"gaussian": "gau", "boxcar": "uni", "triangular": "tri", "epanechnikov": "epa", "biweight": "biw"}
+
+
+def there(name: str) -> Any:
+    """A library, or None and a sentence."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        print(f"{name} is not installed: left out")
+        return None
+
+
+def once(task: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    found = task()
+    return time.perf_counter() - start, found
+
+
+def speed(queries: int) -> dict[str, Any]:
+    """Seconds of each, and the largest difference from ours, of the peak."""
+    from scipy.stats import gaussian_kde
+    from sklearn.neighbors import KernelDensity as Peer
+
+    import evenodds as eo
+
+    rng = np.random.default_rng(0)
+    x, at = rng.normal(size=POINTS), rng.normal(size=queries)
+    width = BANDWIDTH / x.std(ddof=1)
+    ours: dict[str, Callable[[], Any]] = {
+        kernel: lambda kernel=kernel: eo.KernelDensity(BANDWIDTH, kernel=kernel).fit(x).pdf(at)  # type: ignore[misc]
+        for kernel in ("gaussian", "epanechnikov")
+    }
+    timing.warm(ours)
+    best = timing.best_of(ours, 5)
+    found: dict[str, Any] = {f"ours, {kernel}": {"seconds": seconds} for kernel, seconds in best.items()}
+    peers: dict[str, tuple[str, Callable[[], Any]]] = {
+        "scipy, gaussian": ("gaussian", lambda: gaussian_kde(x, bw_method=width)(at)),
+        **{
+            f"scikit-learn, {kernel}": (
+                kernel,
+                lambda kernel=kernel: np.exp(  # type: ignore[misc]
+                    Peer(kernel=kernel, bandwidth=BANDWIDTH, rtol=0, atol=0).fit(x[:, None]).score_samples(at[:, None])
+                ),
+            )
+            for kernel in ("epanechnikov", "gaussian")
+        },
+    }
+    for name, (kernel, task) in peers.items():
+        seconds, says = once(task)
+        mine = ours[kernel]()
+        found[name] = {
+            "seconds": seconds,
+            "times ours": seconds / best[kernel],
+            "difference": float(np.abs(mine - says).max() / says.max()),
+        }
+        print(name, found[name], flush=True)
+    return found
+
+
+def grids() -> dict[str, float]:
+    """Seconds for a million points on a grid, KDEpy's beside ours."""
+    import evenodds as eo
+
+    x = np.random.default_rng(0).normal(size=GRID_POINTS)
+    tasks: dict[str, Callable[[], Any]] = {"ours": lambda: eo.KernelDensity(BANDWIDTH).fit(x).grid(GRID)}
+    kdepy = there("KDEpy")
+    if kdepy is not None:
+        tasks["KDEpy"] = lambda: kdepy.FFTKDE(kernel="gaussian", bw=BANDWIDTH).fit(x).evaluate(GRID)
+    timing.warm(tasks)
+    return timing.best_of(tasks, 7)
+
+
+def agreement() -> dict[str, float]:
+    """By library and kernel, the largest difference from ours, of the peak; and from R's bandwidth."""
+    from scipy.stats import gaussian_kde
+    from sklearn.neighbors import KernelDensity as Peer
+
+    import evenodds as eo
+    from evenodds.families.density.shapes import SHAPES
+
+    x, h = np.random.default_rng(1).gamma(2.0, size=500), 0.37
+    at = np.linspace(-1, 10, 301)
+    ours = {kernel: eo.KernelDensity(h, kernel=kernel).fit(x).pdf(at) for kernel in SHAPES}
+    theirs: dict[tuple[str, str], Any] = {("scipy", "gaussian"): gaussian_kde(x, bw_method=h / x.std(ddof=1))(at)}
+    for kernel, name in SCIKIT.items():
+        peer = Peer(kernel=name, bandwidth=h).fit(x[:, None])
+        theirs["scikit-learn", kernel] = np.exp(peer.score_samples(at[:, None]))
+    kdepy, statsmodels = there("KDEpy"), there("statsmodels.api")
+    if kdepy is not None:
+        for kernel, name in KDEPY.items():
+            deviation = h * math.sqrt(SHAPES[kernel].variance)
+            theirs["KDEpy", kernel] = kdepy.NaiveKDE(kernel=name, bw=deviation).fit(x).evaluate(at)
+    if statsmodels is not None:
+        for kernel, name in STATSMODELS.items():
+            fitted = statsmodels.nonparametric.KDEUnivariate(x)
+            fitted.fit(kernel=name, fft=False, bw=h)
+            theirs["statsmodels", kernel] = np.nan_to_num(fitted.evaluate(at))  # NaN where no point is near
+    found = {
+        f"{who}, {kernel}": float(np.abs(says - ours[kernel]).max() / ours[kernel].max())
+        for (who, kernel), says in theirs.items()
+    }
+    even = eo.KernelDensity("sj").fit(np.linspace(0, 1, 96)).bandwidth_
+    found["R's bw.SJ, 0.1109613"] = abs(even / 0.1109613 - 1)
+    return found
+
+
+def tuned(name: str, folds: int) -> dict[str, float]:
+    """Mean log loss with kernels among the alternatives and without, and the seconds each takes."""
+    from sklearn.metrics import log_loss
+
+    import evenodds as eo
+    from evenodds.models import alternatives
+
+    table = tables.load(name)
+    frame, y = typed(table), table.y
+    every, labels = alternatives.WIDTHS, np.unique(y)
+    losses: dict[str, list[float]] = {"without": [], "with": [], "seconds without": [], "seconds with": []}
+    chosen = []
+    try:
+        for train, test in splits(frame, y, folds):
+            for which, widths in (("without", ()), ("with", every)):
+                alternatives.WIDTHS = widths
+                seconds, nb = once(lambda: eo.NaiveBayes(tune="loo").fit(frame.iloc[train], y[train]))  # noqa: B023
+                says = nb.predict_proba(frame.iloc[test])
+                losses[which].append(float(log_loss(y[test], says, labels=labels)))
+                losses[f"seconds {which}"].append(seconds)
+            features = nb.model_.schema.features.values()
+            chosen.append(sum(column.family.__name__ == "Kernel" for column in features))
+    finally:
+        alternatives.WIDTHS = every
+    return {**{which: float(np.mean(some)) for which, some in losses.items()}, "kernels": float(np.mean(chosen))}
+
+
+def say_tables(folds: int, only: str | None, save: bool) -> None:
+    ranked = sorted(tables.names(), key=lambda name: -len(tables.load(name).of_type("numeric")))
+    names = only.split(",") if only else ranked[:MOST_NUMERIC]
+    before = report.RESULTS / "densities_tables.json"
+    found: dict[str, dict[str, float]] = {}
+    if only and save and before.exists():  # a table at a time, where all of them take too long
+        found = json.loads(before.read_text())["tables"]
+    for name in names:
+        found[name] = {"folds": folds, **tuned(name, folds)}
+        print(name.ljust(16), "  ".join(f"{key} {value:.3f}" for key, value in found[name].items()), flush=True)
+    ratios = {name: row["with"] / row["without"] for name, row in found.items()}
+    columns = ["folds", "without", "with", "kernels"]
+    print(
+        report.table(
+            ["log loss, tuned", *columns, "ratio"],
+            [[n, *(f"{row[c]:.4g}" for c in columns), f"{ratios[n]:.3f}"] for n, row in found.items()],
+        )
+    )
+    worst, mean = max(ratios.values()), math.exp(np.mean(np.log(list(ratios.values()))))
+    print(f"{'yes' if worst <= NO_WORSE else 'NO '}  at most {worst:.3f} of the loss without ({NO_WORSE} asked)")
+    print(f"{'yes' if mean < 1 else 'NO '}  on the average {mean:.3f} of it (geometric mean)")
+    if save:
+        print(f"wrote {report.save('densities_tables', {'tables': found})}")
+
+
+def say_speed(queries: int, save: bool) -> None:
+    neighbours = timing.Neighbours()
+    fast, on_grid, differences = speed(queries), grids(), agreement()
+    busy = neighbours.cores()
+    lines = [
+        [
+            name,
+            f"{row['seconds']:.4f}",
+            f"{row['times ours']:,.0f}" if "times ours" in row else "",
+            f"{row['difference']:.1e}" if "difference" in row else "",
+        ]
+        for name, row in fast.items()
+    ]
+    print(report.table([f"{POINTS:,} points, {queries:,} places", "seconds", "times ours", "difference"], lines))
+    print(report.table([f"{GRID_POINTS:,} points, grid", "seconds"], [[n, f"{s:.4f}"] for n, s in on_grid.items()]))
+    print(report.table(["largest difference", "of the peak"], [[n, f"{d:.1e}"] for n, d in differences.items()]))
+    peers = [row for row in fast.values() if "times ours" in row]
+    least, furthest = min(row["times ours"] for row in peers), max(row["difference"] for row in peers)
+    print(f"{'yes' if least >= MUST else 'NO '}  at least {least:,.0f} times as fast ({MUST} asked)")
+    print(f"{'yes' if furthest <= EXACT else 'NO '}  at most {furthest:.1e} of the peak apart ({EXACT} asked)")
+    if "KDEpy" in on_grid:
+        right = on_grid["ours"] <= on_grid["KDEpy"]
+        print(f"{'yes' if right else 'NO '}  a grid no slower than KDEpy's: {on_grid['ours'] / on_grid['KDEpy']:.2f}")
+    print(f"others kept {busy:.1f} of {os.cpu_count()} cores busy")
+    if save:
+        everything = {"queries": queries, "speed": fast, "grid": on_grid, "difference": differences, "others": busy}
+        print(f"wrote {report.save('densities', everything)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="kernel densities beside others")
+    parser.add_argument("--queries", type=int, default=QUERIES, help="places at which the density is asked for")
+    parser.add_argument("--tables", action="store_true", help="naive Bayes tuned with kernels and without")
+    parser.add_argument("--only", help="of the tables these, with commas between")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds")
+    parser.add_argument("--save", action="store_true", help="write benchmarks/results/densities*.json")
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore", message="column ")
+    if options.tables:
+        say_tables(options.folds, options.only, options.save)
+    else:
+        say_speed(options.queries, options.save)
+
+
+if __name__ == "__main__":
+    main()

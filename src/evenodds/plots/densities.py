@@ -1,0 +1,59 @@
+"""Densities of one variable, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenodds.families.density.density import Density
+from evenodds.plots.style import COLOURS, DASHES, HEIGHT, WIDTH, page
+
+PLACES = 301
+
+
+def densities(of: Mapping[str, Density], name: str = "x", title: str | None = None) -> dict[str, Any]:
+    """Lines over one axis, from the lowest value of any to the highest: a name for each density."""
+    ends = [density.extent() for density in of.values()]
+    at = np.linspace(min(low for low, _ in ends), max(high for _, high in ends), PLACES)
+    rows = [
+        {"which": which, "x": float(x), "density": float(y)}
+        for which, density in of.items()
+        for x, y in zip(at, density.pdf(at), strict=True)
+    ]
+    names = list(of)
+    many = len(names) > 1
+    scales = {
+        "color": [COLOURS[i % len(COLOURS)] for i in range(len(names))],
+        "strokeDash": [DASHES[i % len(DASHES)] for i in range(len(names))],
+    }
+    marks = {
+        channel: {
+            "field": "which",
+            "type": "nominal",
+            "scale": {"domain": names, "range": values},
+            "legend": {"title": None, "orient": "top-right"} if many else None,
+        }
+        for channel, values in scales.items()
+    }
+    values = sum(density.points.total for density in of.values())
+    said = f"{values:,.0f} values" if len({id(one.points) for one in of.values()}) == len(names) else ""
+    return {
+        **page(title or f"Density of {name}", said),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "data": {"values": rows},
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {
+            "x": {
+                "field": "x",
+                "type": "quantitative",
+                "axis": {"title": name, "grid": False},
+                "scale": {"zero": False},
+            },
+            "y": {"field": "density", "type": "quantitative", "axis": {"title": "density", "tickCount": 5}},
+            **marks,
+            "tooltip": [{"field": field} for field in ("which", "x", "density")],
+        },
+    }
