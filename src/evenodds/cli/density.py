@@ -64,7 +64,11 @@ def density(
     """
     if column is None:
         raise WrongUsageError("which column? Name it with --column")
-    from evenodds.models.kernel_density import KernelDensity
+    from evenodds.errors import DataError
+    from evenodds.families.density.bandwidths import bandwidth_of
+    from evenodds.families.density.density import Density, ends
+    from evenodds.families.density.points import Points
+    from evenodds.families.density.shapes import shape_of
 
     if plot is not None:
         from evenodds.plots.save import check_kind
@@ -75,13 +79,11 @@ def density(
     found: dict[str, Density] = {}
     for name, (values, weights) in read.groups.items():
         try:
-            fitted = KernelDensity(width, kernel=kernel, support=(low, high)).fit(values, sample_weight=weights)
+            points = Points.of(values, weights)
+            found[name] = Density(points, kernel, bandwidth_of(width, points, shape_of(kernel)), ends((low, high)))
         except ValueError as error:
-            from evenodds.errors import DataError
-
             where = f"column {column!r}" + (f" of {name!r}" if by is not None else "")
             raise DataError(f"{where}: {error}") from None
-        found[name] = fitted.density_
     data.say_report(read.report, reading.quiet)
     if plot is not None:
         from evenodds.plots import densities, save
@@ -149,8 +151,8 @@ def _as_text(found: dict[str, Density], column: str, by: str | None) -> str:
     """A line for each group, the axis below, and numbers."""
     import numpy as np
 
-    ends = [one.extent() for one in found.values()]
-    low, high = min(one[0] for one in ends), max(one[1] for one in ends)
+    reach = [one.extent() for one in found.values()]
+    low, high = min(one[0] for one in reach), max(one[1] for one in reach)
     at = low + (np.arange(WIDE) + 0.5) * ((high - low) / WIDE)
     curves = {name: one.pdf(at) for name, one in found.items()}
     most = max(float(curve.max()) for curve in curves.values()) or 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from evenodds.cells import as_column, numbers
 from evenodds.errors import DataError
 from evenodds.families import Kernel
 from evenodds.families.density.bandwidths import bandwidth_of
-from evenodds.families.density.density import ENDLESS, Density
+from evenodds.families.density.density import Density, ends
 from evenodds.families.density.points import Points
 from evenodds.families.density.shapes import shape_of
 from evenodds.families.distribution import Seed
@@ -57,7 +56,7 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         points = Points.of(_column(X), sample_weight)
         shape = shape_of(self.kernel)
         self.bandwidth_ = bandwidth_of(self.bandwidth, points, shape)
-        self.density_ = Density(points, self.kernel, self.bandwidth_, _support(self.support))
+        self.density_ = Density(points, self.kernel, self.bandwidth_, ends(self.support))
         return self
 
     def as_column(self) -> Column:
@@ -119,13 +118,3 @@ def _column(x: Any) -> Floats:
         x = x.iloc[:, 0] if hasattr(x, "iloc") else np.asarray(x)[:, 0]
     x = np.atleast_1d(x) if np.isscalar(x) else x
     return np.ascontiguousarray(numbers(as_column(x), "x"), dtype=float)
-
-
-def _support(ends: Any) -> tuple[float, float]:
-    if ends is None:
-        return ENDLESS
-    try:
-        low, high = ends
-        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
-    except (TypeError, ValueError):
-        raise ValueError(f"support={ends!r}: expected (low, high), either of which may be None") from None

@@ -30,6 +30,7 @@ FINE, FINEST, PLACES = (
     4000,
     1_000_000,
 )  # places of a grid in one bandwidth, at least and at most; and by all points
+FEW = 256  # different values, up to which all pairs of them are soon counted without a compiler
 GRID = 1 << 14  # places of Botev's grid, at least
 LARGEST_GRID = 1 << 20
 STAGES = 7
@@ -109,7 +110,8 @@ def lag_counts(points: Points, step: float, lags: int) -> Floats:
     places = np.rint(np.concatenate([[0.0], np.cumsum(gaps)])).astype(np.int64)
     first = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
     counts = np.zeros(lags)
-    binning.pair_counts(places[first], np.add.reduceat(points.weights, first), counts)
+    count = binning.pair_counts.compiled if len(first) > FEW else binning.pair_counts
+    count(places[first], np.add.reduceat(points.weights, first), counts)
     counts[1:] *= 2
     return counts
 

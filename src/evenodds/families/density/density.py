@@ -139,10 +139,10 @@ class Density(Distribution):
         if not np.all((p >= 0) & (p <= 1)):
             raise ValueError("quantile: expected shares from 0 to 1")
         flat, points = p.ravel(), self.points
-        place, last = flat * points.total, len(points.x) - 1
+        place, end = flat * points.total, len(points.x) - 1
         wide = 5 * self.reach  # a Gaussian beyond 45 bandwidths is 0, even as a double
-        first = points.x[np.minimum(np.searchsorted(points.before[1:], place, side="left"), last)]
-        after = points.x[np.minimum(np.searchsorted(points.before[1:], place, side="right"), last)]
+        first = points.x[np.minimum(np.searchsorted(points.before[1:], place, side="left"), end)]
+        after = points.x[np.minimum(np.searchsorted(points.before[1:], place, side="right"), end)]
         low, high = first - wide, after + wide
         low, high = np.maximum(low, self.support[0]), np.minimum(high, self.support[1])
         for _ in range(HALVINGS):
@@ -151,10 +151,10 @@ class Density(Distribution):
                 break
             under = self.cdf(middle) < flat
             low, high = np.where(under, middle, low), np.where(under, high, middle)
-        ends = [self.support[0], self.support[1]]
+        first, last = self.support
         if isinstance(self.shape, Shape):
-            ends = [max(ends[0], points.x[0] - self.reach), min(ends[1], points.x[-1] + self.reach)]
-        return np.where(flat == 0, ends[0], np.where(flat == 1, ends[1], high)).reshape(p.shape)
+            first, last = max(first, points.x[0] - self.reach), min(last, points.x[-1] + self.reach)
+        return np.where(flat == 0, first, np.where(flat == 1, last, high)).reshape(p.shape)
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw values: a point, and a step from it; back from the ends of the support."""
@@ -195,8 +195,8 @@ class Density(Distribution):
 
         The error is a few 1e-4 of the peak, more where the kernel jumps. A reflected density is worked out exactly.
         """
-        ends = self.extent()
-        low, high = ends[0] if low is None else low, ends[1] if high is None else high
+        whole = self.extent()
+        low, high = whole[0] if low is None else low, whole[1] if high is None else high
         if not (size >= 2 and low < high):
             raise ValueError(
                 f"grid: expected at least 2 places, the lower end first; got {size} from {low:g} to {high:g}"
@@ -206,5 +206,16 @@ class Density(Distribution):
         return places, self.pdf(places) if found is None else found
 
     def __repr__(self) -> str:
-        n, ends = self.points.total, "" if self.support == ENDLESS else f", support={self.support}"
-        return f"Density(kernel={self.kernel!r}, bandwidth={self.bandwidth:.6g}{ends}, values={n:g})"
+        n, inside = self.points.total, "" if self.support == ENDLESS else f", support={self.support}"
+        return f"Density(kernel={self.kernel!r}, bandwidth={self.bandwidth:.6g}{inside}, values={n:g})"
+
+
+def ends(support: Any) -> tuple[float, float]:
+    """(low, high) as numbers: None is endless, and so is no support at all."""
+    if support is None:
+        return ENDLESS
+    try:
+        low, high = support
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ValueError(f"support={support!r}: expected (low, high), either of which may be None") from None

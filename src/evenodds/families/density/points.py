@@ -15,7 +15,7 @@ from evenodds.families.density.shapes import Bell, Shape
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Ints
 
-FEW = 1 << 18  # pairs of a point and a place, up to which they are summed by the definition
+FEW = 1 << 19  # pairs of a point and a place, up to which they are summed by the definition: a few milliseconds
 FAINT = 1e-10  # of the peak: below, a log is taken of a sum from the nearest points on
 CANCELLED = 1e-4  # of a sum: what is left of it without the point's own part must be more, or it is summed again
 MOST = 5.0  # cells as heavy as the heaviest bound any value: 1 + 2(1 + e^-0.5 + e^-2 + …), and 5 in a window
@@ -113,7 +113,7 @@ class Sums:
             return slow.values(shape, points.x, points.weights, self.h, at)
         out = np.empty(len(at))
         if isinstance(shape, Bell):
-            sums.bell_sums(at, self._middles, self._damped, self.h, out)
+            sums.bell_sums.compiled(at, self._middles, self._damped, self.h, out)
             return out / sums.ROOT_TAU
         self._window(at, shape.terms, shape.terms, np.empty(0), out)
         return np.maximum(out, 0.0)
@@ -125,7 +125,7 @@ class Sums:
             return slow.masses(shape, points.x, points.weights, self.h, at)
         out = np.empty(len(at))
         if isinstance(shape, Bell):
-            sums.bell_masses(at, self._middles, self._plain, points.before[self._starts], self.h, out)
+            sums.bell_masses.compiled(at, self._middles, self._plain, points.before[self._starts], self.h, out)
         else:
             self._window(at, shape.above, shape.below, points.before, out)
         return np.clip(out, 0.0, points.total)
@@ -147,10 +147,10 @@ class Sums:
                 some = at[again], points.x, points.weights, self.h
                 mine = own[again], less[again]
                 if isinstance(shape, Bell):
-                    sums.bell_logs(*some, *mine, few)
+                    sums.bell_logs.compiled(*some, *mine, few)
                     out[again] = few - math.log(sums.ROOT_TAU)
                 else:
-                    sums.window_each(*some, np.array(shape.terms), shape.wave, *mine, few)
+                    sums.window_each.compiled(*some, np.array(shape.terms), shape.wave, *mine, few)
                     out[again] = np.log(few)
         return out
 
@@ -184,7 +184,7 @@ class Sums:
     def _moments(self, damped: bool) -> Floats:
         moments = np.empty((len(self._middles), sums.TERMS))
         points = self.points
-        sums.bell_moments(points.x, points.weights, self._starts, self._middles, self.h, damped, moments)
+        sums.bell_moments.compiled(points.x, points.weights, self._starts, self._middles, self.h, damped, moments)
         return moments
 
     @functools.cached_property
@@ -193,7 +193,7 @@ class Sums:
         assert isinstance(self.shape, Shape)
         points, shape = self.points, self.shape
         running = np.empty((len(points.x), len(shape.below)))
-        sums.running_powers(points.x, points.weights, self._starts, self._middles, self.h, shape.wave, running)
+        sums.running_powers.compiled(points.x, points.weights, self._starts, self._middles, self.h, shape.wave, running)
         return running
 
     def _window(
@@ -203,7 +203,9 @@ class Sums:
         assert isinstance(self.shape, Shape)
         table = np.stack([_expanded(terms, self.shape.wave) for terms in (below, above)])
         starts, middles = self._starts, self._middles
-        sums.window_sums(at, self.points.x, starts, middles, self._running, before, self.h, table, self.shape.wave, out)
+        sums.window_sums.compiled(
+            at, self.points.x, starts, middles, self._running, before, self.h, table, self.shape.wave, out
+        )
 
 
 def _expanded(terms: tuple[float, ...], wave: bool) -> Floats:
