@@ -88,7 +88,8 @@ def density(
     if plot is not None:
         from evenodds.plots import densities, save
 
-        save(densities(found, column, f"Density of {column}" + (f" by {by}" if by else "")), plot)
+        values = sum(one.points.total for one in found.values())
+        save(densities(found, column, f"{short(values)} values" + (f" by {by}" if by else "")), plot)
     if as_json:
         print_json({"column": column, "by": by, "kernel": kernel, "groups": _as_data(found), "plot": plot})
     else:

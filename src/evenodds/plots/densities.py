@@ -10,11 +10,11 @@ import numpy as np
 from evenodds.families.density.density import Density
 from evenodds.plots.style import COLOURS, DASHES, HEIGHT, WIDTH, page
 
-PLACES = 301
+PLACES = 601
 
 
-def densities(of: Mapping[str, Density], name: str = "x", title: str | None = None) -> dict[str, Any]:
-    """Lines over one axis, from the lowest value of any to the highest: a name for each density."""
+def densities(of: Mapping[str, Density], name: str = "x", said: str = "") -> dict[str, Any]:
+    """Lines over one axis, from the lowest value of any to the highest: a name for each density; `said` of all."""
     ends = [density.extent() for density in of.values()]
     at = np.linspace(min(low for low, _ in ends), max(high for _, high in ends), PLACES)
     rows = [
@@ -37,10 +37,8 @@ def densities(of: Mapping[str, Density], name: str = "x", title: str | None = No
         }
         for channel, values in scales.items()
     }
-    values = sum(density.points.total for density in of.values())
-    said = f"{values:,.0f} values" if len({id(one.points) for one in of.values()}) == len(names) else ""
     return {
-        **page(title or f"Density of {name}", said),
+        **page(f"Density of {name}", said),
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": rows},
