@@ -139,7 +139,7 @@ class TestChoice:
 
     def test_what_is_chosen_is_what_refits_would_choose(self) -> None:
         """Every combination of one column's alternatives, each a model of its own, tempered by brute force."""
-        rng = np.random.default_rng(3)
+        rng = np.random.default_rng(0)  # 3 is a draw: kernels and log-Gaussians 0.0007 nats apart, less than luck
         y = rng.integers(0, 2, 300)
         x = {"income": np.exp(rng.normal(y, 1.0 + y))}
         wide, learnt = wide_of(x, y)
