@@ -18,6 +18,7 @@ SCRIPTS = (
     "temper",
     "tune_tables",
     "bridge",
+    "densities",
     "glm_reference",
     "glm_speed",
     "mixtures",
