@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from evenodds.models.glm.coefficients import GaussianPrior
     from evenodds.models.glm.estimator import GLM
     from evenodds.models.glm.notes import RegressionWarning
-    from evenodds.models.mixture.estimator import Mixture
     from evenodds.models.kernel_density import KernelDensity
+    from evenodds.models.mixture.estimator import Mixture
     from evenodds.models.naive_bayes import Model
     from evenodds.models.saved import load
     from evenodds.models.separators.linear_classifiers import LinearSeparator, Perceptron
