@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -47,19 +46,19 @@ class Arms:
         return cls(family, Tally.of(Fixed(arms), family.leaves([np.zeros(0)], none, {REWARD: COLUMN})))
 
     @classmethod
-    def of_sums(
-        cls, family: type[Family], n: Sequence[float], total: Sequence[float], squares: Sequence[float]
-    ) -> Arms:
-        """Arms whose numbers of rewards, sums of rewards and sums of squared rewards are known."""
-        rows, sums, second = (np.array([numbers]) for numbers in (n, total, squares))
+    def of_sums(cls, family: type[Family], n: Any, total: Any, squares: Any) -> Arms:
+        """Arms whose number of rewards, Σ reward and Σ reward² are known: plain numbers, or double-doubles (2, arms)."""
+        rows, sums, second = np.asarray(n)[None], _exactly(total), _exactly(squares)
         if family is Bernoulli:
-            leaves = {"sides": Leaf(Fixed(2), _counts(np.concatenate([rows - sums, sums])))}
-        elif family is Poisson:
-            leaves = {"rows": Leaf(Fixed(1), _counts(rows))}
-            leaves["events"] = Leaf(Fixed(2), dd.of(np.concatenate([sums, np.zeros_like(sums)])), is_sum=True)
+            heads = dd.value(sums)
+            leaves = {"sides": Leaf(Fixed(2), _counts(np.concatenate([rows - heads, heads])))}
         else:
             leaves = {"rows": Leaf(Fixed(1), _counts(rows))}
-            leaves["moments"] = Leaf(Fixed(2), dd.of(np.concatenate([sums, second])), is_sum=True)
+            if family is Poisson:
+                second = np.zeros_like(sums)  # Σ log x!, which no rate depends on
+            leaves["events" if family is Poisson else "moments"] = Leaf(
+                Fixed(2), np.concatenate([sums, second], axis=1), is_sum=True
+            )
         return cls(family, Tally.of(Fixed(rows.shape[1]), {(REWARD, name): leaf for name, leaf in leaves.items()}))
 
     def __len__(self) -> int:
@@ -127,6 +126,12 @@ def check_reward(family: type[Family], reward: Any, low: float | None = None, hi
     if (low is not None and value < low) or (high is not None and value > high):
         raise DataError(f"the reward {value:g} is out of range: expected {low:g} to {high:g}")
     return value
+
+
+def _exactly(sums: Any) -> Floats:
+    """Sums as double-doubles (2, 1, arms)."""
+    numbers = np.asarray(sums, float)
+    return (dd.of(numbers) if numbers.ndim == 1 else numbers)[:, None]
 
 
 def _counts(numbers: Floats) -> NDArray[Any]:

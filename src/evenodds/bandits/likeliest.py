@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.families import Beta, Gamma, StudentT
+from evenodds.families import Beta, Gamma, NormalInverseGamma, StudentT
 
 Floats = NDArray[np.float64]
 TAILS = 10.0 ** -np.arange(1, 13)
@@ -29,6 +29,11 @@ def best_shares(posterior: Any) -> Floats:
     unknown = _unknown(posterior)
     if unknown.any():
         return unknown / unknown.sum()
+    if isinstance(posterior, NormalInverseGamma):
+        posterior = _students(posterior)
+        if not np.any(posterior.scale):  # every arm has always paid the same: there is nothing to be unsure of
+            best = posterior.mean == posterior.mean.max()
+            return best / best.sum()
     quantiles = _quantile(posterior, BREAKS[:, None])  # (breaks, arms)
     low = quantiles[0].max()  # the best mean is above it, almost surely
     able = quantiles[-1] > low
@@ -43,7 +48,7 @@ def best_shares(posterior: Any) -> Floats:
     x = (start + half + half * NODES).ravel()
     weights = (half * WEIGHTS).ravel()
     some = posterior._each(lambda numbers: numbers[able])
-    below, density = _cdf(some, x[:, None]), _density(some, x)
+    below, density = _cdf(some, x[:, None]), some.prob(x)
     ones = np.ones((len(x), 1))
     before = np.cumprod(np.hstack([ones, below[:, :-1]]), axis=1)
     after = np.cumprod(np.hstack([ones, below[:, :0:-1]]), axis=1)[:, ::-1]
@@ -60,6 +65,13 @@ def _unknown(posterior: Any) -> NDArray[np.bool_]:
     return ~((np.asarray(posterior.strength) > 0) & (np.asarray(posterior.shape) > 0))
 
 
+def _students(known: NormalInverseGamma) -> StudentT:
+    """The means' own distributions, with the largest at 0; an arm that has always paid the same is very narrow."""
+    scale = np.sqrt(np.asarray(known.scale) / (known.shape * known.strength))
+    mean = np.asarray(known.mean, float)
+    return StudentT(2 * known.shape, mean - mean.max(), np.maximum(scale, 1e-9 * scale.max()))
+
+
 def _quantile(p: Any, q: Floats) -> Floats:
     from scipy.special import betaincinv, gammaincinv, stdtrit
 
@@ -67,7 +79,7 @@ def _quantile(p: Any, q: Floats) -> Floats:
         return np.asarray(betaincinv(p.a, p.b, q))
     if isinstance(p, Gamma):
         return np.asarray(gammaincinv(p.shape, q) / p.rate)
-    return np.asarray(p.mean + _spread(p) * stdtrit(2 * p.shape, q))
+    return np.asarray(p.mean + p.scale * stdtrit(p.df, q))
 
 
 def _cdf(p: Any, x: Floats) -> Floats:
@@ -77,15 +89,4 @@ def _cdf(p: Any, x: Floats) -> Floats:
         return np.asarray(betainc(p.a, p.b, x))
     if isinstance(p, Gamma):
         return np.asarray(gammainc(p.shape, p.rate * x))
-    return np.asarray(stdtr(2 * p.shape, (x - p.mean) / _spread(p)))
-
-
-def _density(p: Any, x: Floats) -> Floats:
-    if isinstance(p, Beta | Gamma):
-        return p.prob(x)
-    return StudentT(2 * p.shape, p.mean, _spread(p)).prob(x)
-
-
-def _spread(p: Any) -> Floats:
-    """The scale of the mean's Student t; where all rewards were the same, as good as none."""
-    return np.maximum(np.sqrt(p.scale / (p.shape * p.strength)), 1e-300)
+    return np.asarray(stdtr(p.df, (x - p.mean) / p.scale))

@@ -19,7 +19,7 @@ from evenodds.bandits import kernels
 from evenodds.bandits.arms import Arms
 from evenodds.bandits.dice import Dice
 from evenodds.bandits.likeliest import best_shares
-from evenodds.families import Bernoulli, Family, Poisson
+from evenodds.families import Bernoulli, Beta, Family, Poisson
 
 Floats = NDArray[np.float64]
 
@@ -252,7 +252,7 @@ class Thompson(Policy):
         prior: Any = family.flat_prior() if self.prior is None else self.prior
         if type(prior) is not type(family.flat_prior()):
             raise ValueError(f"prior={prior!r} is none of {family.__name__} rewards; try {family.flat_prior()!r}")
-        if family is Bernoulli and not (prior.a > 0 and prior.b > 0):
+        if isinstance(prior, Beta) and not (prior.a > 0 and prior.b > 0):
             raise ValueError(f"prior={prior!r}: both numbers must be above 0, or no mean can be drawn")
         return prior
 

@@ -1,0 +1,194 @@
+"""The file of an experiment: tables in SQLite, and answers that are written before they are given.
+
+Requests of all threads queue up; whoever holds the lock serves all that wait, in one transaction, and answers after it
+is committed. So many clients share one write to the disk, and a request that is refused has changed nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from evenodds.errors import DataError
+
+T = TypeVar("T")
+Path = str | os.PathLike[str]
+FORMAT = "1"
+APPLICATION = 0x45564F44  # "EVOD", in the header of the file
+WAIT = 5.0  # seconds for another process that is writing
+SYNC_EVERY = 0.1  # seconds between two writes to the disk, where not every answer waits for its own
+TABLES = """
+create table settings (name text primary key, value text not null) without rowid;
+create table arms (
+    place integer primary key, name text not null unique, retired integer not null, decided integer not null,
+    rewarded integer not null, n real not null, total real not null, total_low real not null, second real not null,
+    second_low real not null, last real not null
+);
+create table decisions (
+    id text primary key, arm integer not null, propensity real not null, time real not null,
+    reward real, rewarded real, nth integer
+) without rowid;
+"""
+
+
+class Request(Generic[T]):
+    """Something to be done in a transaction, and its answer."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work, self.done = work, False
+        self.answer: T | None = None
+        self.error: BaseException | None = None
+
+
+class Store:
+    """One file, one connection, any number of threads; other processes may have the file open too."""
+
+    def __init__(self, path: Path, durable: bool, reload: Callable[[], None]) -> None:
+        self.path, self.durable, self._reload = os.fspath(path), durable, reload
+        self._lock, self._queue = threading.Lock(), deque[Request[Any]]()
+        self._version: int | None = None
+        self._unsynced, self._closed = threading.Event(), threading.Event()
+        self._syncing: threading.Thread | None = None
+        if not os.path.exists(self.path):
+            raise FileNotFoundError(errno.ENOENT, "there is no such experiment; create it first", self.path)
+        self.connection = _connect(self.path, durable)
+        with self.explained():
+            if self.connection.execute("pragma application_id").fetchone()[0] != APPLICATION:
+                raise DataError(f"{self.path} is not an experiment of evenodds")
+            format_ = self.connection.execute("select value from settings where name = 'format'").fetchone()
+            if format_ is None or format_[0] != FORMAT:
+                raise DataError(f"{self.path} was written by a newer evenodds; update this one")
+
+    def do(self, work: Callable[[], T]) -> T:
+        """Do some work in a transaction, and give its answer once that is committed."""
+        request = Request(work)
+        self._queue.append(request)
+        with self._lock:
+            if not request.done:
+                self._serve([self._queue.popleft() for _ in range(len(self._queue))])
+        if request.error is not None:
+            raise request.error
+        return request.answer  # type: ignore[return-value]
+
+    def _serve(self, requests: list[Request[Any]]) -> None:
+        """Do all that waits, in one transaction."""
+        try:
+            with self.explained():
+                execute = self.connection.execute
+                execute("begin immediate")
+                version = execute("pragma data_version").fetchone()[0]
+                if version != self._version:  # another process has written, or nothing is known yet
+                    self._reload()
+                    self._version = version
+                for request in requests:
+                    try:
+                        request.answer = request.work()
+                    except DataError as error:  # it was refused before it changed anything
+                        request.error = error
+                execute("commit")
+        except BaseException as error:
+            self._version = None  # what is in memory may be ahead of the file
+            with contextlib.suppress(sqlite3.Error):
+                self.connection.rollback()
+            for request in requests:
+                request.error = error
+        for request in requests:
+            request.done = True
+        if not self.durable:
+            self._sync_soon()
+
+    @contextlib.contextmanager
+    def explained(self) -> Any:
+        """Turns what SQLite says into a sentence."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise _sentence(error, self.path) from None
+        except sqlite3.Error as error:
+            raise OSError(errno.EIO, f"{error}; nothing was changed", self.path) from None
+
+    def _sync_soon(self) -> None:
+        """Have the file written to the disk within a tenth of a second; a thread of its own waits for it."""
+        self._unsynced.set()
+        if self._syncing is None:
+            self._syncing = threading.Thread(target=self._sync_again_and_again, daemon=True)
+            self._syncing.start()
+
+    def _sync_again_and_again(self) -> None:
+        while not self._closed.is_set():
+            self._unsynced.wait()
+            if self._closed.wait(SYNC_EVERY):
+                return
+            self._unsynced.clear()
+            self.sync()
+
+    def sync(self) -> None:
+        """Write to the disk what is still in the system's memory: only a power cut could lose it."""
+        with contextlib.suppress(FileNotFoundError), open(f"{self.path}-wal", "rb+") as log:
+            os.fsync(log.fileno())
+
+    def close(self) -> None:
+        """Close the file; it is then one file again, without a log beside it if nobody else has it open."""
+        self._closed.set()
+        self._unsynced.set()
+        if self._syncing is not None:
+            self._syncing.join()
+        with self._lock:
+            if not self.durable:
+                self.sync()
+            self.connection.close()
+
+
+def create(path: Path, settings: dict[str, str], fill: Callable[[sqlite3.Connection], object]) -> None:
+    """A new file with these settings, filled in the same transaction; an old one is not touched."""
+    name = os.fspath(path)
+    with open(name, "xb"):  # whoever comes second is told so
+        pass
+    try:
+        connection = _connect(name, durable=True)
+        connection.execute(f"pragma application_id = {APPLICATION}")
+        connection.executescript(f"begin; {TABLES}")
+        connection.executemany("insert into settings values (?, ?)", {"format": FORMAT, **settings}.items())
+        fill(connection)
+        connection.execute("commit")
+        connection.close()
+    except BaseException as error:
+        for left in (name, f"{name}-wal", f"{name}-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(left)
+        if isinstance(error, sqlite3.Error):
+            raise _sentence(error, name) from None
+        raise
+
+
+def _connect(path: str, durable: bool) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
+        connection.execute("pragma wal_autocheckpoint = 4000")
+    except sqlite3.Error as error:
+        raise _sentence(error, path) from None
+    return connection
+
+
+def _sentence(error: sqlite3.Error, path: str) -> Exception:
+    """The error as people should read it."""
+    said = str(error)
+    if "full" in said:
+        return OSError(errno.ENOSPC, "the disk is full; nothing was changed. Make room and try again", path)
+    if "locked" in said or "busy" in said:
+        return TimeoutError(
+            errno.ETIMEDOUT, f"another process has been writing for {WAIT:g} s; nothing was changed. Try again", path
+        )
+    if "readonly" in said:
+        return PermissionError(errno.EACCES, "the experiment may only be read; nothing was changed", path)
+    if "not a database" in said or "malformed" in said or "no such table" in said:
+        return DataError(f"{path} is damaged or not an experiment of evenodds ({said})")
+    return OSError(errno.EIO, f"the disk failed ({said}); nothing was changed", path)
