@@ -47,7 +47,7 @@ class Arms:
 
     @classmethod
     def of_sums(cls, family: type[Family], n: Any, total: Any, squares: Any) -> Arms:
-        """Arms whose number of rewards, Σ reward and Σ reward² are known: plain numbers, or double-doubles (2, arms)."""
+        """Arms whose number of rewards, Σ reward and Σ reward² are known, as numbers or double-doubles (2, arms)."""
         rows, sums, second = np.asarray(n)[None], _exactly(total), _exactly(squares)
         if family is Bernoulli:
             heads = dd.value(sums)

@@ -138,7 +138,7 @@ class Experiment:
         return self._store.do(lambda: {arm.name: float(p) for arm, p in zip(*self._probabilities())})
 
     def report(self) -> dict[str, Any]:
-        """All that is known, ready to be JSON: each arm's decisions, rewards, mean with its interval, share from now on."""
+        """All that is known, ready for JSON: each arm's decisions, rewards, mean, interval, share from now on."""
         return self._store.do(self._report)
 
     def log(self) -> list[dict[str, Any]]:

@@ -57,8 +57,9 @@ class Policy:
     @property
     def name(self) -> str:
         """Its name with its settings, as tables show it."""
-        parts = (f"{f.name}={_brief(getattr(self, f.name))}" for f in dataclasses.fields(self))  # type: ignore[arg-type]
-        return f"{type(self).__name__}({', '.join(parts)})"
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        parts = [f"{name}={_brief(value)}" for name, value in values.items() if value != math.inf]
+        return f"{type(self).__name__}({', '.join(parts)})" if parts else type(self).__name__
 
 
 def even(index: Floats) -> Floats:

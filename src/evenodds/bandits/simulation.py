@@ -15,7 +15,7 @@ from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
 from evenodds.bandits.worlds import World, world_of
 from evenodds.data.memory import in_order
-from evenodds.show import Frame
+from evenodds.show import Figure, Frame
 
 Floats = NDArray[np.float64]
 SHARD = 8  # runs that are played by one thread at a time
@@ -52,12 +52,13 @@ class Simulation:
         rows = []
         for p, name in enumerate(self.names):
             last = self.regrets[p, :, -1]
-            low, high = np.quantile(last, [0.05, 0.95])
-            error, of_means = _error(last), self.pseudo[p, :, -1]
-            rows.append(
-                {"policy": name, "regret": float(last.mean()), "±": error, "5 %": float(low), "95 %": float(high),
-                 "pseudo-regret": float(of_means.mean()), "pseudo ±": _error(of_means)}
-            )  # fmt: skip
+            of_means = self.pseudo[p, :, -1]
+            numbers = {
+                "regret": last.mean(), "±": _error(last),
+                "5 %": np.quantile(last, 0.05), "95 %": np.quantile(last, 0.95),
+                "pseudo-regret": of_means.mean(), "pseudo ±": _error(of_means),
+            }  # fmt: skip
+            rows.append({"policy": name, **{what: _figure(number) for what, number in numbers.items()}})
         return Frame(rows, f"{self.runs:,} runs of {self.rounds:,} rounds")
 
     @cached_property
@@ -66,7 +67,7 @@ class Simulation:
         means = self.pulled.mean(axis=1)
         return Frame(
             [
-                {"policy": name, **{f"arm {a}": float(n) for a, n in enumerate(row)}}
+                {"policy": name, **{f"arm {a}": Figure(n, ",.1f") for a, n in enumerate(row)}}
                 for name, row in zip(self.names, means)
             ]
         )
@@ -78,7 +79,7 @@ class Simulation:
         for name, (held, all_) in zip(self.names, self.covered):
             if all_.any():
                 shares = held / np.maximum(all_, 1)
-                rows.append({"policy": name, **{f"arm {a}": float(share) for a, share in enumerate(shares)}})
+                rows.append({"policy": name, **{f"arm {a}": Figure(share, ".5f") for a, share in enumerate(shares)}})
         return Frame(rows, "share of rounds in which mean ≤ index")
 
     def curves(self, what: str = "regrets", level: float = 0.9) -> Frame:
@@ -121,7 +122,7 @@ def simulate(
     >>> from evenodds.bandits import Greedy, Thompson
     >>> played = simulate([Greedy(), Thompson()], arms=[0.6, 0.5], rounds=1000, runs=100)
     >>> [(row["policy"], round(row["regret"])) for row in played.regret]
-    [('Greedy()', 40), ('Thompson', 11)]
+    [('Greedy', 40), ('Thompson', 11)]
     """
     world = world_of(arms)
     policies = list(policies)
@@ -185,6 +186,10 @@ def rewards_of(world: World, rounds: int, run: int = 0, seed: int = 0) -> tuple[
 def marked(rounds: int) -> NDArray[np.int64]:
     """The rounds at which regret is noted: evenly on a log scale, and the last."""
     return np.unique(np.round(np.geomspace(1, rounds, MARKS)).astype(np.int64))
+
+
+def _figure(number: float | None) -> Figure | None:
+    return None if number is None else Figure(number, ".2f")
 
 
 def _error(values: Floats) -> float | None:

@@ -76,7 +76,7 @@ class Json(Writer):
 
     def rows(self, batch: Batch, answers: Columns) -> bytes:
         """Some rows."""
-        columns = [_values(batch.column(name)) for name in self.names]
+        columns = [values(batch.column(name)) for name in self.names]
         rounded = [[float(f"{x:.6g}") if isinstance(x, float) else x for x in column] for column in answers]
         names = [*self.names, *self.added]
         lines = [_json(dict(zip(names, row))) for row in zip(*columns, *rounded)]
@@ -108,7 +108,7 @@ def _free(name: str, taken: list[str]) -> str:
 
 
 def _texts(raw: Any) -> list[Any]:
-    return [None if value is None else canonical(value) for value in _values(raw)]
+    return [None if value is None else canonical(value) for value in values(raw)]
 
 
 def _json(row: dict[str, Any]) -> str:
@@ -137,7 +137,7 @@ def _listed(raw: Any) -> list[Any]:
         return list(raw.cast(pa.string()).to_pylist())
 
 
-def _values(raw: Any) -> list[Any]:
+def values(raw: Any) -> list[Any]:
     """A column's cells as Python has them; None where there is none."""
     if isinstance(raw, Texts):
         return [raw.text(i) for i in range(len(raw))]

@@ -6,4 +6,6 @@ from evenodds.plots.mixture import mixture
 from evenodds.plots.reliability import reliability
 from evenodds.plots.save import save
 
-__all__ = ["densities", "learning_curves", "mixture", "reliability", "save"]
+from evenodds.plots.regret import regret
+
+__all__ = ["densities", "learning_curves", "mixture", "regret", "reliability", "save"]

@@ -1,0 +1,192 @@
+"""What would another policy have earned? Answered from decisions that were logged with their probabilities.
+
+ips    mean of w r,           w = target's probability of the logged arm / probability with which it was logged
+snips  Σ w r / Σ w            the same, self-normalised: a little bias, less variance
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenodds.bandits.arms import check_reward
+from evenodds.bandits.dice import Dice, seed_of
+from evenodds.bandits.policies import Policy
+from evenodds.errors import DataError
+from evenodds.families import Bernoulli, Family, Gaussian
+from evenodds.show import Frame
+
+Floats = NDArray[np.float64]
+Key = tuple[str, str]  # the group (position, page, ...), "" without groups, and the arm
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Logged decisions: the arm, its reward, the probability with which it was chosen, and perhaps a group.
+
+    >>> log = Log.of(["a", "b", "a", "b"], [1, 0, 0, 1], [0.5, 0.5, 0.5, 0.5])
+    >>> evaluate(log, {"a": 1.0})["value"]
+    [0.5, 0.5]
+    """
+
+    arms: list[str]
+    rewards: Floats
+    propensities: Floats
+    groups: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        arms: Sequence[Any],
+        rewards: ArrayLike,
+        propensities: ArrayLike | None = None,
+        groups: Sequence[Any] | None = None,
+        *,
+        uniform: bool = False,
+    ) -> Log:
+        """A log from its columns; without propensities only if it is said that every arm was equally probable."""
+        names, gains = [str(arm) for arm in arms], np.asarray(rewards, float)
+        if propensities is None:
+            if not uniform:
+                raise DataError(
+                    "the log has no propensities, so nothing follows for another policy; give the probability with "
+                    "which each arm was chosen, or say that all arms were equally probable (uniform)"
+                )
+            propensities = np.full(len(names), 1 / max(len(set(names)), 1))
+        p = np.asarray(propensities, float)
+        places = [""] * len(names) if groups is None else [str(group) for group in groups]
+        if not len(names) == len(gains) == len(p) == len(places):
+            raise DataError(f"{len(names)} arms, {len(gains)} rewards, {len(p)} propensities, {len(places)} groups")
+        bad = np.flatnonzero(~((p > 0) & (p <= 1)))
+        if len(bad):
+            raise DataError(f"row {bad[0]} has the propensity {p[bad[0]]:g}: expected a probability above 0, up to 1")
+        bad = np.flatnonzero(~np.isfinite(gains))
+        if len(bad):
+            raise DataError(f"row {bad[0]} has the reward {gains[bad[0]]:g}: leave out decisions without a reward")
+        if not names:
+            raise DataError("the log has no rows")
+        return cls(names, gains, p, places)
+
+    def __len__(self) -> int:
+        return len(self.arms)
+
+    @property
+    def family(self) -> type[Family]:
+        """What the rewards are taken for."""
+        return Bernoulli if np.isin(self.rewards, (0.0, 1.0)).all() else Gaussian
+
+
+def frequencies(log: Log) -> dict[Key, float]:
+    """How often a log's policy chose each arm in each group: a policy that another log can evaluate."""
+    counts: dict[Key, int] = {}
+    totals: dict[str, int] = {}
+    for group, arm in zip(log.groups, log.arms):
+        counts[group, arm] = counts.get((group, arm), 0) + 1
+        totals[group] = totals.get(group, 0) + 1
+    return {key: n / totals[key[0]] for key, n in counts.items()}
+
+
+def evaluate(log: Log, target: Mapping[Any, float], level: float = 0.95) -> Frame:
+    """What a fixed policy earns a decision, by ips and by snips, each with its interval and effective sample size.
+
+    `target` gives the probability of each arm, or of each (group, arm). The intervals are those of a mean (ips) and of
+    a ratio (snips, linearised); the effective sample size is (Σw)² / Σw².
+    """
+    w = weights(log, target)
+    n, r = len(log), log.rewards
+    ips = float(np.mean(w * r))
+    snips = float(w @ r / w.sum())
+    errors = np.std(w * r, ddof=1) / np.sqrt(n), np.sqrt(np.sum((w * (r - snips)) ** 2)) / w.sum()
+    z = _normal_quantile((1 + level) / 2)
+    effective = float(w.sum() ** 2 / (w @ w))
+    return Frame(
+        [
+            {"estimator": name, "value": value, "error": float(error), "low": float(value - z * error),
+             "high": float(value + z * error), "rows": n, "effective rows": effective, "largest weight": float(w.max())}
+            for name, value, error in zip(("ips", "snips"), (ips, snips), errors)
+        ]
+    )  # fmt: skip
+
+
+def weights(log: Log, target: Mapping[Any, float]) -> Floats:
+    """The target's probability of each logged arm, over that of the log."""
+    by_group = any(isinstance(key, tuple) for key in target)
+    chosen = {(key if by_group else ("", str(key))): float(p) for key, p in target.items()}
+    for key, p in chosen.items():
+        if not 0 <= p <= 1:
+            raise DataError(f"the target gives {key} the probability {p:g}: expected one from 0 to 1")
+    for group in {key[0] for key in chosen}:
+        total = sum(p for key, p in chosen.items() if key[0] == group)
+        if abs(total - 1) > 1e-6:
+            raise DataError(
+                f"the target's probabilities{f' of {group!r}' if group else ''} add up to {total:g}, not to 1"
+            )
+    groups = log.groups if by_group else [""] * len(log)
+    logged = set(zip(groups, log.arms))
+    never = sorted(key for key, p in chosen.items() if p > 0 and key not in logged)
+    if never:
+        raise DataError(f"the log never chose {' in '.join(filter(None, never[0][::-1]))!r}, which the target does")
+    pi = np.array([chosen.get(key, 0.0) for key in zip(groups, log.arms)])
+    w: Floats = pi / log.propensities
+    return w
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a policy that learns would have earned a decision, from the logged rows that it would have chosen itself."""
+
+    policy: str
+    value: float
+    error: float
+    low: float
+    high: float
+    accepted: int
+    rows: int
+
+
+def replay(
+    policy: Policy, log: Log, *, family: type[Family] | None = None, seed: int = 0, level: float = 0.95
+) -> Replay:
+    """Let a policy learn from a log, as if it had been there (Li, Chu, Langford and Wang 2011).
+
+    It chooses an arm and waits for the next row in which that arm was logged; other rows are skipped. Where the arm was
+    more probable than at other times, rows are skipped at random, so that contexts come as often as they do.
+    """
+    names = sorted(set(log.arms))
+    place = {name: a for a, name in enumerate(names)}
+    codes = [place[arm] for arm in log.arms]
+    family = log.family if family is None else family
+    for reward in np.unique(log.rewards):
+        check_reward(family, reward)
+    least = np.full(len(names), np.inf)
+    np.minimum.at(least, codes, log.propensities)
+    dice, known = Dice(seed_of(seed, "replay")), policy.start(family, len(names), 0)
+    policy.check(0)
+    earned: list[float] = []
+    arm = policy.choose(known, 1.0, dice)
+    for a, reward, p in zip(codes, log.rewards.tolist(), log.propensities.tolist()):
+        if a == arm and (p <= least[a] or dice.uniform() < least[a] / p):
+            earned.append(reward)
+            known = policy.learn(known, float(len(earned)), arm, reward)
+            arm = policy.choose(known, float(len(earned) + 1), dice)
+    if len(earned) < 2:
+        raise DataError(f"only {len(earned)} of {len(log):,} rows could be replayed; too few to say anything")
+    value, error = float(np.mean(earned)), float(np.std(earned, ddof=1) / np.sqrt(len(earned)))
+    z = _normal_quantile((1 + level) / 2)
+    return Replay(policy.name, value, error, value - z * error, value + z * error, len(earned), len(log))
+
+
+def _normal_quantile(p: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(p))
+
+
+def log_of(experiment_log: Sequence[Mapping[str, Any]]) -> Log:
+    """The rewarded decisions of an experiment, as it exports them."""
+    rows = [row for row in experiment_log if row["reward"] is not None]
+    return Log.of(*([row[name] for row in rows] for name in ("arm", "reward", "propensity")))

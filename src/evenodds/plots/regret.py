@@ -1,0 +1,52 @@
+"""What policies lose over time, drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenodds.bandits.simulation import Simulation
+from evenodds.plots.style import COLOURS, DASHES, HEIGHT, WIDTH, page
+
+
+def regret(played: Simulation, what: str = "regrets") -> dict[str, Any]:
+    """Regret against rounds: a line for each policy, and a band that holds 90 % of the runs.
+
+    Rounds are on a log scale, where what grows like log T is a straight line.
+    """
+    rows = played.curves(what).to_dicts()
+    names = played.names
+    colour = {
+        "field": "policy",
+        "type": "nominal",
+        "scale": {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]},
+        "legend": {"title": None, "orient": "right", "labelLimit": 260, "symbolType": "stroke"},
+    }
+    dash = {
+        "field": "policy",
+        "type": "nominal",
+        "scale": {"domain": names, "range": [DASHES[i % len(DASHES)] for i in range(len(names))]},
+        "legend": None,
+    }
+    x = {
+        "field": "round",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [1, max(played.rounds, 2)], "nice": False},
+        "axis": {"title": "round", "format": "~s", "grid": False},
+    }
+    y = {"type": "quantitative", "axis": {"title": "regret", "format": "~s", "tickCount": 6}}
+    band = {
+        "mark": {"type": "area", "opacity": 0.12, "clip": True},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
+    }
+    line = {
+        "mark": {"type": "line", "strokeWidth": 2, "clip": True},
+        "encoding": {
+            "x": x,
+            "y": {**y, "field": "mean"},
+            "color": colour,
+            "strokeDash": dash,
+            "tooltip": [{"field": name} for name in ("policy", "round", "mean", "error", "low", "high")],
+        },
+    }
+    whole = page("Regret", f"mean of {played.runs:,} runs; 90 % of them are in the bands")
+    return {**whole, "width": WIDTH, "height": int(HEIGHT * 1.4), "data": {"values": rows}, "layer": [band, line]}

@@ -1,0 +1,127 @@
+"""Evaluation from logs: unbiased, with intervals that cover; the world where bandits end."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evenodds.bandits import (
+    UCB,
+    Experiment,
+    Log,
+    Thompson,
+    TwoStates,
+    create,
+    evaluate,
+    frequencies,
+    replay,
+)
+from evenodds.bandits.offline import log_of, weights
+from evenodds.errors import DataError
+
+MEANS = np.array([0.1, 0.3, 0.5, 0.2])
+LOGGED = np.array([0.4, 0.3, 0.1, 0.2])
+TARGET = {"0": 0.1, "1": 0.2, "2": 0.6, "3": 0.1}
+TRUTH = float(MEANS @ list(TARGET.values()))
+
+
+def simulated(seed, n=1500):
+    rng = np.random.default_rng(seed)
+    arms = rng.choice(4, n, p=LOGGED)
+    return Log.of(arms, (rng.random(n) < MEANS[arms]).astype(float), LOGGED[arms])
+
+
+def test_estimators_are_unbiased_and_intervals_cover():
+    found = [list(evaluate(simulated(seed), TARGET)) for seed in range(400)]
+    for e in range(2):
+        values = np.array([each[e]["value"] for each in found])
+        covered = np.mean([each[e]["low"] <= TRUTH <= each[e]["high"] for each in found])
+        assert abs(values.mean() - TRUTH) < 4 * values.std() / math.sqrt(400)
+        assert abs(covered - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 400)
+        errors = np.array([each[e]["error"] for each in found])
+        assert errors.mean() == pytest.approx(values.std(), rel=0.15)
+
+
+def test_snips_beside_its_bootstrap():
+    log, rng = simulated(1), np.random.default_rng(2)
+    w, r = weights(log, TARGET), log.rewards
+    again = [w[i] @ r[i] / w[i].sum() for i in rng.integers(0, len(w), (2000, len(w)))]
+    low, high = np.quantile(again, [0.025, 0.975])
+    ours = evaluate(log, TARGET)[1]
+    assert ours["high"] - ours["low"] == pytest.approx(high - low, rel=0.06)
+    assert ours["effective rows"] == pytest.approx(w.sum() ** 2 / (w**2).sum())
+
+
+def test_a_policy_evaluated_on_its_own_log_is_what_it_earned():
+    log = Log.of("aabab", [1, 0, 0, 1, 1], [0.6, 0.6, 0.4, 0.6, 0.4])
+    assert evaluate(log, frequencies(log))["value"] == pytest.approx([0.6, 0.6])
+
+
+def test_groups_are_kept_apart():
+    log = Log.of("abab", [1, 0, 0, 1], [0.5] * 4, groups=[1, 1, 2, 2])
+    only = {("1", "a"): 1.0, ("2", "b"): 1.0}
+    assert evaluate(log, only)["value"] == [1.0, 1.0]
+    assert frequencies(log)["1", "a"] == 0.5
+
+
+@pytest.mark.parametrize("policy", [Thompson(), UCB(0.2)], ids=str)
+def test_replay_is_what_the_policy_would_have_earned(policy):
+    """On a log whose propensities depend on a context: a policy that is sure of an arm earns its mean."""
+    rng, n = np.random.default_rng(0), 40_000
+    context = rng.integers(0, 2, n)
+    p = np.where(context == 1, 0.8, 0.3)  # of arm 1
+    arms = (rng.random(n) < p).astype(int)
+    pays = np.where(arms == 1, np.where(context == 1, 0.9, 0.5), 0.3)
+    log = Log.of(arms, (rng.random(n) < pays).astype(float), np.where(arms == 1, p, 1 - p), groups=context)
+    found = replay(policy, log)
+    assert abs(found.value - 0.7) < 0.02 + 3 * found.error
+    assert found.accepted > 5000
+
+
+def test_logs_that_say_nothing_are_refused():
+    with pytest.raises(DataError, match="no propensities"):
+        Log.of("ab", [1, 0])
+    assert Log.of("ab", [1, 0], uniform=True).propensities.tolist() == [0.5, 0.5]
+    for arguments, words in (
+        (("ab", [1, 0], [0.5, 0]), "row 1 has the propensity 0"),
+        (("ab", [1, math.nan], [0.5, 0.5]), "row 1 has the reward nan"),
+        (("ab", [1], [0.5, 0.5]), "2 arms, 1 rewards"),
+        (("", [], []), "no rows"),
+    ):
+        with pytest.raises(DataError, match=words):
+            Log.of(*arguments)
+    log = Log.of("ab", [1, 0], [0.5, 0.5])
+    for target, words in (
+        ({"a": 0.5}, "add up to 0.5"),
+        ({"a": 0.5, "c": 0.5}, "never chose 'c'"),
+        ({"a": 2.0, "b": -1.0}, "expected one from 0 to 1"),
+    ):
+        with pytest.raises(DataError, match=words):
+            evaluate(log, target)
+    with pytest.raises(DataError, match="too few"):
+        replay(UCB(), log)
+
+
+def test_an_experiment_is_a_log(tmp_path):
+    create(tmp_path / "x", ["a", "b"], minimum=0.1, seed=1)
+    rng = np.random.default_rng(0)
+    with Experiment(tmp_path / "x", durable=False) as one:
+        for i in range(400):
+            arm = one.decide(str(i)).arm
+            if i % 10:
+                one.reward(str(i), int(rng.random() < {"a": 0.3, "b": 0.6}[arm]))
+        log = log_of(one.log())
+    assert len(log) == 360
+    for arm, mean in (("a", 0.3), ("b", 0.6)):
+        ips = evaluate(log, {arm: 1.0})[0]
+        assert abs(ips["value"] - mean) < 4 * ips["error"]
+
+
+def test_where_bandits_end():
+    field = TwoStates([[0.9, 0.3], [0.2, 0.3]], [[1, 0], [1, 0]])
+    assert field.best() == (pytest.approx(0.6), (0, 1))
+    rows = {row["policy"]: row["a round"] for row in field.play([UCB(), Thompson()], 400, 6)}
+    assert max(rows["UCB(c=2)"], rows["Thompson"]) < 0.5 < rows["best rule that sees the state"]
+    for pays, leads in (([[0.5]], [[1]]), ([[2.0]], [[0]]), ([[0.5]], [[0, 0]])):
+        with pytest.raises(ValueError, match="payment"):
+            TwoStates(pays, leads)

@@ -1,0 +1,128 @@
+"""`evenodds bandit`, as people type it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evenodds.bandits import Thompson, simulate
+from evenodds.cli import main
+from evenodds.plots import regret
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def go(*words, stdin=None, code=0):
+        done = CliRunner().invoke(main, ["bandit", *words], input=stdin)
+        assert done.exit_code == code, done.output
+        return done.stdout if code == 0 else done.stderr
+
+    return go
+
+
+def test_simulate(run):
+    words = ("simulate", ".6,.5", "--policies", "ucb1,thompson,ucb@window=50", "--rounds", "200", "--runs", "20")
+    text = run(*words, "--save", "regret.svg")
+    assert "20 runs of 200 rounds" in text
+    assert "Windowed(policy=UCB(c=2), window=50)" in text
+    found = json.loads(run(*words, "--json", "--threads", "1"))
+    assert [row["policy"] for row in found["policies"]][:2] == ["UCB1", "Thompson"]
+    assert found["curves"][-1]["round"] == 200
+    assert Path("regret.svg").read_text().startswith("<svg")
+    assert json.loads(run(*words, "--json", "--threads", "3")) == found
+
+
+def test_simulate_in_other_worlds(run):
+    for more in (
+        ["2,3", "--rewards", "gaussian", "--spread", ".5"],
+        ["2,3", "--rewards", "poisson"],
+        [".9,.1/.1,.9", "--at", "50"],
+        [".9,.1/.1,.9", "--at", "50", "--drift"],
+    ):
+        assert "Thompson" in run("simulate", *more, "--rounds", "100", "--runs", "4")
+
+
+def test_exactly(run):
+    rows = json.loads(run("simulate", ".6,.5", "--rounds", "10", "--exact", "--policies", "greedy", "--json"))
+    assert rows[0]["expected reward"] == pytest.approx(5.56, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulate", ".6,x"], "expected numbers with commas"),
+        (["simulate", ".6,1.5"], "1.5 is no probability"),
+        (["simulate", ".6,.5", "--policies", "ubc"], "did you mean 'ucb'?"),
+        (["simulate", ".6,.5", "--policies", "explore"], "explore needs a number"),
+        (["simulate", ".6,.5", "--policies", "greedy=3"], "greedy takes no number"),
+        (["simulate", ".6,.5", "--policies", "ucb=x"], "expected a number, not 'x'"),
+        (["simulate", ".6,.5", "--policies", "ucb@slide=3"], "window=ROUNDS or fade=FACTOR"),
+        (["simulate", ".6,.5/.1", "--at", "5"], "a mean for every arm"),
+        (["simulate", ".6,.5/.1,.2"], "growing numbers of rounds"),
+        (["simulate", "2,3/4,5", "--at", "5", "--rewards", "poisson"], "only Bernoulli arms change"),
+        (["simulate", ".6,.5", "--policies", "linucb"], "needs contexts"),
+        (["simulate", "2,3", "--exact", "--rewards", "poisson"], "--exact is for Bernoulli arms"),
+        (["replay", "x.csv"], "either --target"),
+        (["create", "x", "a", "a"], "two arms are named 'a'"),
+        (["create", "x", "a", "--policy", "exp3"], "cannot be kept in a file"),
+        (["reward", "x", "id"], "expected an ID and a REWARD"),
+    ],
+)
+def test_wrong_usage_is_2(run, words, said):
+    assert said in run(*words, code=2)
+
+
+def test_an_experiment(run):
+    run("create", "button", "green", "red", "--seed", "1", "--minimum", ".1")
+    arms = run("decide", "button", "v1", "v2").split()
+    assert run("decide", "button", stdin="v1\nv2\n").split() == arms
+    found = json.loads(run("decide", "button", "v1", "--json"))
+    assert (found["arm"], found["propensity"]) == (arms[0], 0.5)
+    assert run("reward", "button", "v1", "1") == ""
+    assert json.loads(run("reward", "button", "v1", "1", "--json")) == {"given": 1, "new": 0}
+    assert run("reward", "button", stdin="v1,1\nv2,0\n") == "1 of 2 rewards were new\n"
+    assert "no decision was made for 'v9'" in run("reward", "button", "v9", "1", code=3)
+    assert "cannot be" in run("reward", "button", "v2", "nan", code=3)
+    assert "'v1' has two rewards" in run("reward", "button", stdin="v1,1\nv1,0\n", code=2)
+    assert "line 1: expected ID,REWARD" in run("reward", "button", stdin="v1\n", code=2)
+    assert "2 decided, 2 rewarded, 0 without" in run("report", "button", "--add", "blue")
+    report = json.loads(run("report", "button", "--retire", "red", "--json"))
+    assert {row["arm"]: row["retired"] for row in report["arms"]} == {"green": False, "red": True, "blue": False}
+    assert "there is no arm 'pink'" in run("report", "button", "--retire", "pink", code=3)
+    assert run("export", "button").splitlines()[0] == "id,arm,propensity,time,reward,rewarded"
+    assert [json.loads(line)["id"] for line in run("export", "button", "--json").splitlines()] == ["v1", "v2"]
+    assert "create it first" in run("report", "nothing", code=1)
+    assert "File exists" in run("create", "button", "a", code=1)
+
+
+def test_experiments_add(run):
+    for name in ("a", "b"):
+        run("create", name, "x", "y")
+        run("decide", name, f"only {name}")
+    run("add", "a", "b", "-o", "both")
+    assert "2 decided" in run("report", "both")
+    assert "File exists" in run("add", "a", "b", "-o", "both", code=1)
+
+
+def test_logs(run):
+    with open("log.csv", "w") as file:
+        file.write("arm,reward,propensity,place\n" + "x,1,0.5,1\ny,0,0.5,1\nx,,0.5,1\n" * 30)
+    with open("other.csv", "w") as file:
+        file.write("arm,reward,place\n" + "x,1,1\nx,1,1\nx,0,1\ny,0,1\n")
+    found = json.loads(run("replay", "log.csv", "--target", "other.csv", "--group", "place", "--json"))
+    assert [row["value"] for row in found["estimates"]] == [0.75, 0.75]
+    assert "earned in other.csv: 0.5 a decision" in run("replay", "log.csv", "--target", "other.csv")
+    assert json.loads(run("replay", "log.csv", "--policies", "thompson", "--json"))[0]["value"] > 0.8
+    assert "no propensities" in run("replay", "other.csv", "--policies", "ucb", code=3)
+    assert "are numbers" in run("replay", "log.csv", "--reward", "arm", "--policies", "ucb", code=3)
+
+
+def test_the_picture_has_a_line_and_a_band_for_each_policy():
+    played = simulate([Thompson()], [0.6, 0.5], 100, 8)
+    drawn = regret(played)
+    assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["area", "line"]
+    assert {row["policy"] for row in drawn["data"]["values"]} == {"Thompson"}
+    assert drawn["data"]["values"][-1]["mean"] == pytest.approx(played.regrets[0, :, -1].mean())
