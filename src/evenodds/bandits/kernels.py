@@ -137,10 +137,6 @@ def drawn(shares: Any, state: Any) -> int:
 def thompson(kind: int, known: Any, a: int, how: Any, state: Any) -> float:
     """A mean that arm a may have; endless where nothing is known of it."""
     n, mean = known[N, a], known[MEAN, a]
-    if kind == BERNOULLI:
-        heads = known[TOTAL, a]
-        x = gamma(state, how[A] + heads)
-        return x / (x + gamma(state, how[B] + (n - heads)))
     if kind == POISSON:
         shape, rate = how[A] + known[TOTAL, a], how[B] + n
         return gamma(state, shape) / rate if rate > 0.0 and shape > 0.0 else math.inf
@@ -174,6 +170,12 @@ def exp3(gains: Any, share: float, t: float, out: Any) -> None:
 def choose(kind: int, how: Any, known: Any, t: float, index: Any, state: Any) -> int:
     """The arm that a policy pulls in round t; `index` is left as it saw the arms."""
     k, code = len(index), int(how[CODE])
+    if code == THOMPSON and kind == BERNOULLI:
+        for a in range(k):
+            heads = known[TOTAL, a]
+            x = gamma(state, how[A] + heads)
+            index[a] = x / (x + gamma(state, how[B] + (known[N, a] - heads)))
+        return best(index, state)
     if code == THOMPSON:
         for a in range(k):
             index[a] = thompson(kind, known, a, how, state)
@@ -232,6 +234,18 @@ def learn(kind: int, known: Any, arm: int, x: float, weight: float) -> None:
 
 
 @shared
+def leading(value: Any) -> int:
+    """The arm with the best mean, if it is the only one and all were pulled; otherwise -1."""
+    leader, ties = 0, 0
+    for a in range(1, len(value)):
+        if value[a] > value[leader]:
+            leader = a
+    for a in range(len(value)):
+        ties += int(value[a] == value[leader])
+    return leader if ties == 1 and value[leader] < math.inf else -1
+
+
+@shared
 def solve(inverse: Any, cross: Any, x: Any, a: int, along: Any) -> tuple[float, float]:
     """x·w and x'A⁻¹x of arm a, whose A⁻¹ and Σ r x are known; `along` becomes A⁻¹x."""
     mean = variance = 0.0
@@ -251,13 +265,21 @@ def play(
 ) -> None:  # fmt: skip
     """A block of rounds, from round t0 + 1 on; choices[i] is the arm of the i-th."""
     k, code, window, fade = rewards.shape[1], int(how[CODE]), int(how[WINDOW]), how[DISCOUNT]
+    by_mean = (code == GREEDY or code == EPSILON) and not window and fade == 1.0
+    leader, value = -1, known[VALUE]  # by mean alone, one pull changes one value: the best need not be sought each time
     for i in range(len(choices)):
         t = float(t0 + i + 1)
         if window or fade < 1.0:
             t = 1.0
             for a in range(k):
                 t += known[N, a]
-        if code >= LIN_UCB:
+        if by_mean and leader < 0:
+            leader = leading(value)
+        if leader >= 0:
+            arm = leader
+            if code == EPSILON and uniform(state) < how[A] * min(1.0, how[B] / t):
+                arm = below(state, k)
+        elif code >= LIN_UCB:
             for a in range(k):
                 mean, variance = solve(inverse, cross, contexts[i], a, along)
                 width = 1.0 if code == LIN_UCB else normal(state)
@@ -294,7 +316,10 @@ def play(
             if t0 + i >= window:
                 learn(kind, known, int(ring[0, place]), ring[1, place], -1.0)
             ring[0, place], ring[1, place] = arm, x
+        before = value[arm]
         learn(kind, known, arm, x, 1.0 / index[arm] if code == EXP3 else 1.0)
+        if (arm == leader and value[arm] < before) or (arm != leader and value[arm] >= value[leader]):
+            leader = -1
 
 
 @shared
