@@ -181,7 +181,7 @@ def test_contexts_pay():
 
 
 def test_ucb_covers():
-    played = simulate([UCB(), UCB(0.3)], [0.6, 0.5], 2000, 40)
+    played = simulate([UCB(), UCB(0.3)], [0.6, 0.5], 2000, 40, coverage=True)
     sure, unsure = played.coverage
     assert min(sure["arm 0"], sure["arm 1"]) > 0.999
     assert min(unsure["arm 0"], unsure["arm 1"]) < min(sure["arm 0"], sure["arm 1"])

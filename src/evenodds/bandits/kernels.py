@@ -265,7 +265,7 @@ def play(
 ) -> None:  # fmt: skip
     """A block of rounds, from round t0 + 1 on; choices[i] is the arm of the i-th."""
     k, code, window, fade = rewards.shape[1], int(how[CODE]), int(how[WINDOW]), how[DISCOUNT]
-    by_mean = (code == GREEDY or code == EPSILON) and not window and fade == 1.0
+    by_mean = code in (GREEDY, EPSILON) and not window and fade == 1.0
     leader, value = -1, known[VALUE]  # by mean alone, one pull changes one value: the best need not be sought each time
     for i in range(len(choices)):
         t = float(t0 + i + 1)

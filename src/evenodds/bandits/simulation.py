@@ -38,7 +38,7 @@ class Simulation:
     pseudo: Floats
     dynamic: Floats
     pulled: NDArray[np.int64]  # (policies, runs, arms)
-    covered: NDArray[np.int64]  # (policies, 2, arms): pulls decided with the mean below UCB's index, and all
+    covered: NDArray[np.int64]  # (policies, 2, arms): rounds with the mean below UCB's index, and all; if asked for
     choices: NDArray[np.int64]  # (policies, runs, rounds), if they were asked for
 
     @property
@@ -76,8 +76,9 @@ class Simulation:
     def coverage(self) -> Frame:
         """Of UCB policies: in which share of the rounds an arm's mean was no higher than its index."""
         rows = []
-        for name, (held, all_) in zip(self.names, self.covered):
-            if all_.any():
+        for name, counts in zip(self.names, self.covered):
+            if counts.any():
+                held, all_ = counts
                 shares = held / np.maximum(all_, 1)
                 rows.append({"policy": name, **{f"arm {a}": Figure(share, ".5f") for a, share in enumerate(shares)}})
         return Frame(rows, "share of rounds in which mean ≤ index")
@@ -113,11 +114,13 @@ def simulate(
     *,
     seed: int = 0,
     choices: bool = False,
+    coverage: bool = False,
     threads: int | None = None,
 ) -> Simulation:
     """Play policies against a world (or Bernoulli arms of some means), all of them on the same rewards.
 
-    The result depends on the seed alone, not on how many threads there are or which other policies play.
+    The result depends on the seed alone, not on how many threads there are or which other policies play. `choices` are
+    kept on demand, and the `coverage` of UCB's index is counted on demand.
 
     >>> from evenodds.bandits import Greedy, Thompson
     >>> played = simulate([Greedy(), Thompson()], arms=[0.6, 0.5], rounds=1000, runs=100)
@@ -138,7 +141,10 @@ def simulate(
         some = slice(first, min(first + SHARD, runs))
         n, p = len(seeds[some]), len(policies)
         regrets = np.zeros((3, p, n, len(marks)))
-        pulled, covered = np.zeros((p, n, world.arms), np.int64), np.zeros((p, 2, world.arms), np.int64)
+        pulled, covered = (
+            np.zeros((p, n, world.arms), np.int64),
+            np.zeros((p, 2 if coverage else 0, world.arms), np.int64),
+        )
         history = np.zeros((p, n, rounds) if choices else (0, 0, 0), np.int64)
         kernels.simulate.compiled(
             settings, seeds[some], np.tile(dice[some], (p, 1)), world.kind, learnt, means, world.spread, world.width,

@@ -96,7 +96,7 @@ def simulate(
             ]
             _show(Frame(rows, f"{rounds} rounds, exactly"), as_json)
             return
-        played = bandits.simulate(chosen, world, rounds, runs, seed=seed, threads=threads)
+        played = bandits.simulate(chosen, world, rounds, runs, seed=seed, coverage=True, threads=threads)
     if save is not None:
         write(regret(played), save)
     if as_json:
