@@ -1,7 +1,8 @@
 """The file of an experiment: tables in SQLite, and answers that are written before they are given.
 
-Requests of all threads queue up; whoever holds the lock serves all that wait, in one transaction, and answers after it
-is committed. So many clients share one write to the disk, and a request that is refused has changed nothing.
+Requests of all threads queue up; one of the threads serves all that wait, in one transaction, and answers after it is
+committed, while the next requests gather. So many clients share one write to the disk, and a request that is refused
+has changed nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import errno
 import os
 import sqlite3
 import threading
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -51,7 +51,7 @@ class Store:
 
     def __init__(self, path: Path, durable: bool, reload: Callable[[], None]) -> None:
         self.path, self.durable, self._reload = os.fspath(path), durable, reload
-        self._lock, self._queue = threading.Lock(), deque[Request[Any]]()
+        self._turn, self._serving, self._queue = threading.Condition(), False, list[Request[Any]]()
         self._version: int | None = None
         self._unsynced, self._closed = threading.Event(), threading.Event()
         self._syncing: threading.Thread | None = None
@@ -68,10 +68,20 @@ class Store:
     def do(self, work: Callable[[], T]) -> T:
         """Do some work in a transaction, and give its answer once that is committed."""
         request = Request(work)
-        self._queue.append(request)
-        with self._lock:
-            if not request.done:
-                self._serve([self._queue.popleft() for _ in range(len(self._queue))])
+        with self._turn:
+            self._queue.append(request)
+            while self._serving and not request.done:
+                self._turn.wait()
+            mine = [] if request.done else self._queue
+            if mine:
+                self._queue, self._serving = [], True
+        if mine:
+            self._serve(mine)
+            with self._turn:
+                self._serving = False
+                for each in mine:
+                    each.done = True
+                self._turn.notify_all()
         if request.error is not None:
             raise request.error
         return request.answer  # type: ignore[return-value]
@@ -98,8 +108,6 @@ class Store:
                 self.connection.rollback()
             for request in requests:
                 request.error = error
-        for request in requests:
-            request.done = True
         if not self.durable:
             self._sync_soon()
 
@@ -139,7 +147,9 @@ class Store:
         self._unsynced.set()
         if self._syncing is not None:
             self._syncing.join()
-        with self._lock:
+        with self._turn:
+            while self._serving:
+                self._turn.wait()
             if not self.durable:
                 self.sync()
             self.connection.close()
