@@ -24,6 +24,7 @@ SCRIPTS = (
     "mixtures",
     "nist",
     "separation",
+    "bandits",
 )
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenodds import families
+    from evenodds import bandits, families
     from evenodds.audit.compare import compare
     from evenodds.audit.decisions import Decision, LeastCost
     from evenodds.audit.limits import AtMost
@@ -73,7 +73,7 @@ _HOME = {
     "evenodds.tally": "Tally",
     "evenodds.text.words": "Words",
 }
-_ROOMS = ("families",)
+_ROOMS = ("bandits", "families")
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = [
@@ -108,6 +108,7 @@ __all__ = [
     "SchemaWarning",
     "Tally",
     "Words",
+    "bandits",
     "compare",
     "families",
     "load",

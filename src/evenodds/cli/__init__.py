@@ -29,6 +29,7 @@ COMMANDS = {
     "density": ("evenodds.cli.density:density", "The shape of a column of numbers, for each group."),
     "coin": ("evenodds.cli.coin:coin", "What heads and tails say of a coin."),
     "bayes": ("evenodds.cli.bayes:bayes", "Bayes' rule: from a prior and evidence to a posterior."),
+    "bandit": ("evenodds.cli.bandit:bandit", "Choose between arms while learning what they pay."),
     "completion": ("evenodds.cli.completion:completion", "Print a script that completes commands in your shell."),
 }
 INTERRUPTED, NO_READER = 130, 141  # what a shell reports of a process ended by SIGINT and by SIGPIPE
