@@ -3,9 +3,8 @@
 from evenodds.plots.densities import densities
 from evenodds.plots.learning_curves import learning_curves
 from evenodds.plots.mixture import mixture
+from evenodds.plots.regret import regret
 from evenodds.plots.reliability import reliability
 from evenodds.plots.save import save
-
-from evenodds.plots.regret import regret
 
 __all__ = ["densities", "learning_curves", "mixture", "regret", "reliability", "save"]
