@@ -19,6 +19,7 @@ STORES = {
     "regression": "evenodds.models.glm.store",
     "bridge": "evenodds.models.bridge.store",
     "mixture": "evenodds.models.mixture.store",
+    "network": "evenodds.models.bayes_net.store",
 }
 
 
@@ -66,6 +67,7 @@ class Saved:
 
 def load(path: Path) -> Any:
     """The model that was saved in a file, whatever its kind: a `Model` of naive Bayes, a `Bridge`, a `Regression`, …"""
+    """The model that was saved in a file, whatever its kind: a naive Bayes `Model`, a `Bridge`, `Regression` or `Network`."""
     return _model(*file.read(path), os.fspath(path))  # read once: it may be a pipe
 
 

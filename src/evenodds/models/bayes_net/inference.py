@@ -1,0 +1,231 @@
+"""Exact answers: programs are compiled once for each kind of question, and kept.
+
+A network whose tree of cliques is small answers most questions from that one tree, with evidence entered as
+likelihoods; other questions get a program of their own, in which evidence is no axis of any table. Both say the same.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.errors import DataError
+from evenodds.families.leaves import Floats
+from evenodds.labels import Ints
+from evenodds.models.bayes_net.program import Asked, Plan, Program
+
+KEPT = 256  # programs
+SMALL = 1 << 15  # cells of the whole tree, up to which it answers instead of a program of its own
+RARE = 50  # rows of one pattern of evidence, below which a program of their own is not worth its while
+BLOCK = 1 << 12  # rows at once
+
+Hard = Mapping[int, int]
+Soft = Mapping[int, Floats]
+Flags = NDArray[np.bool_]
+NOTHING = np.zeros((1, 0), np.int64)
+
+
+class Impossible(DataError):  # noqa: N818  it says what the evidence is
+    """The evidence has probability 0, so nothing can be said given it."""
+
+
+class Inference:
+    """A network in numbers with its tables, and the programs that were compiled for it."""
+
+    def __init__(self, plan: Plan, tables: Floats) -> None:
+        self.plan, self.tables = plan, tables
+        self._programs: OrderedDict[Asked, Program] = OrderedDict()
+        self._whole: Program | DataError | None = None
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[Inference], tuple[Plan, Floats]]:
+        return Inference, (self.plan, self.tables)
+
+    def program(self, asked: Asked) -> Program:
+        """The program for a question; the last few hundred are kept."""
+        with self._lock:
+            found = self._programs.pop(asked, None)
+        found = found or Program(self.plan, asked)
+        with self._lock:
+            self._programs[asked] = found
+            while len(self._programs) > KEPT:
+                self._programs.popitem(last=False)
+        return found
+
+    @property
+    def whole(self) -> Program:
+        """The program of all marginals, in which evidence is entered as likelihoods."""
+        if self._whole is None:
+            every = tuple(range(len(self.plan.names)))
+            try:
+                self._whole = Program(self.plan, Asked(soft=every, want="marginals"))
+            except DataError as error:
+                self._whole = error
+        if isinstance(self._whole, DataError):
+            raise self._whole
+        return self._whole
+
+    @property
+    def small(self) -> bool:
+        """Whether the whole tree is small enough to answer every question."""
+        try:
+            return self.whole.tree.cells <= SMALL
+        except DataError:
+            return False
+
+    # -- one question ------------------------------------------------------------------------------------------------
+
+    def query(self, nodes: Sequence[int], hard: Hard, soft: Soft) -> Floats:
+        """p(nodes | evidence), with an axis for each node."""
+        if len(nodes) == 1 and self.small:
+            out, log_p = self._from_whole(hard, soft)
+            answer = out[self._slice(nodes[0])]
+        else:
+            asked = Asked(tuple(nodes), tuple(hard), tuple(soft))
+            try:
+                program = self.program(asked)
+            except DataError:  # without what the evidence separates, so that it is not known to be possible
+                program = self.program(asked._replace(whole=False))
+            found, log, _ = self._run(program, hard, soft)
+            answer, log_p = found[0], float(log[0])
+        if log_p == -math.inf or not math.isfinite(float(answer.sum())) or not answer.any():
+            raise self._impossible(hard, soft)
+        return answer.reshape([self.plan.sizes[i] for i in nodes]).copy()
+
+    def log_evidence(self, hard: Hard, soft: Soft) -> float:
+        """log p(evidence); -inf where it is impossible."""
+        if self.small:
+            return self._from_whole(hard, soft)[1]
+        program = self.program(Asked((), tuple(hard), tuple(soft)))
+        return float(self._run(program, hard, soft)[1][0])
+
+    def marginals(self, hard: Hard, soft: Soft) -> list[Floats]:
+        """p(node | evidence) of every node; 0 and 1 for those whose value is given."""
+        sizes = self.plan.sizes
+        try:
+            out, log_p = self._from_whole(hard, soft)
+            found = [out[self._slice(i)] for i in range(len(sizes))]
+        except DataError:
+            if not hard:
+                raise
+            program = self.program(Asked((), tuple(hard), tuple(soft), "marginals"))
+            answer, log, _ = self._run(program, hard, soft)
+            log_p = float(log[0])
+            found = [np.eye(sizes[i])[hard.get(i, 0)] for i in range(len(sizes))]
+            for node, at in program.out_at.items():
+                found[node] = answer[0, at - program.at_out : at - program.at_out + sizes[node]]
+        if log_p == -math.inf:
+            raise self._impossible(hard, soft)
+        return found
+
+    def most_probable(self, hard: Hard, soft: Soft) -> tuple[list[int], float]:
+        """The most probable values of all nodes together, given the evidence, and their log p with the evidence."""
+        program = self.program(Asked((), tuple(hard), tuple(soft), "most"))
+        _, log_p, work = self._run(program, hard, soft)
+        if log_p[0] == -math.inf:
+            raise self._impossible(hard, soft)
+        found = [hard.get(i, -1) for i in range(len(self.plan.sizes))]
+        for i in reversed(range(len(program.tree.cliques))):
+            members, start = program.members[i], program.starts[i]
+            shape = [self.plan.sizes[node] for node in members]
+            table = work[start : start + math.prod(shape)].reshape(shape)
+            known = tuple(slice(None) if found[node] < 0 else found[node] for node in members)
+            part = table[known]
+            best = np.unravel_index(int(np.argmax(part)), part.shape)
+            for node, value in zip([node for node in members if found[node] < 0], best):
+                found[node] = int(value)
+        return found, self.log_joint(np.array([found]))[0] + sum(
+            math.log(weights[found[node]]) for node, weights in soft.items()
+        )
+
+    def log_joint(self, codes: Ints) -> Floats:
+        """log p of whole rows (rows, nodes): the sum of one cell of each table."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.tables)
+        total = np.zeros(len(codes))
+        for start, family in zip(self.plan.starts, self.plan.families):
+            total += logs[start + codes[:, list(family)] @ np.array(self.plan.strides(family))]
+        return total
+
+    def _run(self, program: Program, hard: Hard, soft: Soft) -> tuple[Floats, Floats, Floats]:
+        evidence = np.array([[hard[i] for i in program.asked.hard]], np.int64).reshape(1, -1)
+        given = np.concatenate([np.ones(0), *(soft[i] for i in program.asked.soft)])[None]
+        return program.run(self.tables, evidence, given)
+
+    def _from_whole(self, hard: Hard, soft: Soft) -> tuple[Floats, float]:
+        program = self.whole
+        given = np.ones((1, program.at_out - program.at_given))
+        for node, value in hard.items():
+            at = program.given_at[node] - program.at_given
+            given[0, at : at + self.plan.sizes[node]] = 0.0
+            given[0, at + value] = 1.0
+        for node, weights in soft.items():
+            at = program.given_at[node] - program.at_given
+            given[0, at : at + len(weights)] = weights
+        out, log_p, _ = program.run(self.tables, NOTHING, given)
+        return out[0], float(log_p[0])
+
+    def _slice(self, node: int) -> slice:
+        at = self.whole.out_at[node] - self.whole.at_out
+        return slice(at, at + self.plan.sizes[node])
+
+    def _impossible(self, hard: Hard, soft: Soft) -> Impossible:
+        """Which finding made the evidence impossible: the first that has probability 0 given those before it."""
+        names, so_far = self.plan.names, dict[int, int]()
+        for node, value in hard.items():
+            so_far[node] = value
+            if self.log_evidence(so_far, {}) == -math.inf:
+                others = ", ".join(names[other] for other in so_far if other != node)
+                given = f" given what is said of {others}" if others else ""
+                return Impossible(f"the evidence has probability 0: the value of {names[node]!r} is impossible{given}")
+        return Impossible(f"the evidence has probability 0: what is said of {names[next(iter(soft))]!r} is impossible")
+
+    # -- many rows ---------------------------------------------------------------------------------------------------
+
+    def posterior(self, target: int, codes: Ints) -> tuple[Floats, Floats]:
+        """p(target | row) of many rows (rows, nodes), -1 where a cell is missing, and which rows are impossible.
+
+        Rows are grouped by which nodes are known; each group has its program, and rare groups share the whole tree.
+        """
+        known = codes >= 0
+        known[:, target] = False
+        size = self.plan.sizes[target]
+        found, log_p = np.empty((len(codes), size)), np.empty(len(codes))
+        rare = []
+        for pattern, rows in patterns(known):
+            if len(rows) < RARE and self.small:
+                rare.append(rows)
+                continue
+            hard = tuple(np.flatnonzero(pattern).tolist())
+            program = self.program(Asked((target,), hard, (), whole=False))
+            found[rows], log_p[rows], _ = program.run(self.tables, np.ascontiguousarray(codes[rows][:, pattern]))
+        for rows in rare and np.array_split(np.concatenate(rare), -(-sum(map(len, rare)) // BLOCK)):
+            program = self.whole
+            given = np.ones((len(rows), program.at_out - program.at_given))
+            for node, at in program.given_at.items():
+                seen = np.flatnonzero(known[rows, node])
+                start = at - program.at_given
+                given[seen, start : start + self.plan.sizes[node]] = 0.0
+                given[seen, start + codes[rows[seen], node]] = 1.0
+            out, log_p[rows], _ = program.run(self.tables, np.zeros((len(rows), 0), np.int64), given)
+            found[rows] = out[:, self._slice(target)]
+        return found, log_p == -np.inf
+
+
+def patterns(known: Flags) -> list[tuple[Flags, Ints]]:
+    """The different rows of a table of yes and no, and which rows are like each."""
+    if not len(known):
+        return []
+    packed = np.packbits(known, axis=1)
+    first = packed[0]
+    if np.array_equal(packed, np.broadcast_to(first, packed.shape)):
+        return [(known[0], np.arange(len(known)))]
+    _, start, where = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(where.ravel(), kind="stable")
+    cuts = np.cumsum(np.bincount(where.ravel()))[:-1]
+    return [(known[i], rows) for i, rows in zip(start, np.split(order, cuts))]

@@ -1,0 +1,363 @@
+"""A Bayesian network as a value: a graph, the states of its nodes, and a table for each.
+
+    p(all nodes) = Π p(node | parents)
+
+What was learnt is in its tallies, one for each table, so networks of one graph add, subtract and fade; tables are
+formed from them when they are needed. Tables given by hand have no tally, and stay as they are.
+
+>>> network = Network.given("burglary, earthquake -> alarm; alarm -> john, mary", {
+...     "burglary": {"yes": 0.001, "no": 0.999},
+...     "earthquake": {"yes": 0.002, "no": 0.998},
+...     "alarm": {("yes", "yes"): {"yes": 0.95, "no": 0.05}, ("yes", "no"): {"yes": 0.94, "no": 0.06},
+...               ("no", "yes"): {"yes": 0.29, "no": 0.71}, ("no", "no"): {"yes": 0.001, "no": 0.999}},
+...     "john": {"yes": {"yes": 0.9, "no": 0.1}, "no": {"yes": 0.05, "no": 0.95}},
+...     "mary": {"yes": {"yes": 0.7, "no": 0.3}, "no": {"yes": 0.01, "no": 0.99}}})
+>>> network.query("burglary", john="yes", mary="yes")
+burglary       p
+yes       0.2842
+no        0.7158
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenodds.data.memory import table as as_table
+from evenodds.errors import DataError
+from evenodds.families import Dirichlet
+from evenodds.families.leaves import Floats
+from evenodds.labels import Ints
+from evenodds.models.bayes_net import bif
+from evenodds.models.bayes_net.answers import likelihood
+from evenodds.models.bayes_net.inference import Inference, patterns
+from evenodds.models.bayes_net.program import Asked, Plan
+from evenodds.models.bayes_net.questions import Questions
+from evenodds.models.bayes_net.reading import Columns
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.tables import (
+    States,
+    check_size,
+    checked_states,
+    configurations,
+    read_states,
+    read_tables,
+)
+from evenodds.models.bayes_net.tallies import LABELS, Settings, dense, parted, posterior_of, table_of
+from evenodds.replacing import Path
+from evenodds.show import Frame
+from evenodds.tally import Tally
+
+NO_COLUMNS = Columns({}, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Network(Questions):
+    """A graph with a table for each node; immutable, safe to share between threads, and a sum of what it has learnt."""
+
+    structure: Structure
+    states: States
+    by_hand: Mapping[str, Floats] = field(default_factory=dict)  # tables that are not learnt
+    tallies: Mapping[str, Tally] = field(default_factory=dict)  # of all other nodes
+    settings: Settings = field(default_factory=Settings)
+    columns: Columns = NO_COLUMNS  # how the nodes' columns are read
+
+    @classmethod
+    def given(
+        cls, structure: Any, tables: Mapping[str, Any], states: Mapping[str, Iterable[Any]] | None = None
+    ) -> Network:
+        """A network whose tables are all given."""
+        graph = Structure.of(structure)
+        known, arrays = read_tables(graph, tables, read_states(graph, states))
+        for node in graph.nodes:
+            if node not in arrays:
+                raise DataError(f"node {node!r} has no table: give one, or fit the network")
+        return cls(graph, {node: known[node] for node in graph.nodes}, arrays)
+
+    @classmethod
+    def read(cls, path: Path, encoding: str | None = None) -> Network:
+        """The network in a BIF file."""
+        states, parents, tables = bif.read(path, encoding)
+        try:
+            return cls(Structure.of(parents), states, tables)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+
+    @classmethod
+    def learnt(
+        cls, structure: Structure, tallies: Mapping[str, Tally], settings: Settings, columns: Columns,
+        states: States | None = None, by_hand: Mapping[str, Floats] | None = None,
+    ) -> Network:  # fmt: skip
+        """The network of some tallies; states that are not told are those that occur."""
+        known = dict(states or {})
+        for node in structure.nodes:
+            if node not in known:
+                known[node] = checked_states(node, columns.order(node, sorted(_occurring(structure, tallies, node))))
+        return cls(
+            structure,
+            {node: known[node] for node in structure.nodes},
+            dict(by_hand or {}),
+            dict(tallies),
+            settings,
+            columns,
+        )
+
+    @property
+    def network(self) -> Network:
+        """Itself."""
+        return self
+
+    # -- a network is a sum ------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Network) -> Network:
+        return self._plus(other, 1)
+
+    def __radd__(self, other: object) -> Network:  # sum() starts from 0
+        return self if other == 0 else NotImplemented
+
+    def __sub__(self, other: Network) -> Network:
+        return self._plus(other, -1)
+
+    def _plus(self, other: Network, sign: int) -> Network:
+        if not isinstance(other, Network):
+            return NotImplemented
+        if self.structure != other.structure or not self.tallies or self.tallies.keys() != other.tallies.keys():
+            raise DataError("networks add where they have learnt the tables of one graph")
+        if any(not np.array_equal(table, other.by_hand[node]) for node, table in self.by_hand.items()):
+            raise DataError("networks add where their tables given by hand are the same")
+        if self.columns != other.columns:
+            raise DataError("the columns of the two networks are read differently: cut and type them alike")
+        found = {}
+        for node, mine in self.tallies.items():
+            theirs = other.tallies[node]
+            found[node] = mine + theirs if sign > 0 else mine - theirs
+            if sign < 0 and (found[node].counts.size and float(np.min(found[node].counts)) < 0):
+                raise DataError(f"cannot forget what was never learnt: the table of {node!r} would count below 0")
+        states = {
+            node: checked_states(node, self.columns.order(node, sorted({*self.states[node], *other.states[node]})))
+            if set(self.states[node]) != set(other.states[node]) else self.states[node]
+            for node in self.structure.nodes
+        }  # fmt: skip
+        return Network(self.structure, states, self.by_hand, found, self.settings, self.columns)
+
+    def fade(self, factor: float) -> Network:
+        """All evidence so far, worth `factor` times as much."""
+        if not 0 <= factor < np.inf:
+            raise ValueError(f"fade({factor}): expected a factor of 0 or more")
+        tallies = {node: tally * factor for node, tally in self.tallies.items()}
+        return Network(self.structure, self.states, self.by_hand, tallies, self.settings, self.columns)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Network)
+            and dict(self.structure.parents) == dict(other.structure.parents)
+            and dict(self.states) == dict(other.states)
+            and self.by_hand.keys() == other.by_hand.keys()
+            and all(np.array_equal(table, other.by_hand[node]) for node, table in self.by_hand.items())
+            and dict(self.tallies) == dict(other.tallies)
+            and self.settings == other.settings
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        size = self.n_parameters
+        many = f"{size['joint']:,}" if size["joint"] < 10**9 else f"about 10^{len(str(size['joint'])) - 1}"
+        return (
+            f"Network({len(self.structure.nodes)} nodes, {len(self.structure.edges)} edges, "
+            f"{size['network']:,} parameters; the full joint has {many})"
+        )
+
+    def set(self, settings: Settings) -> Network:
+        """The same tallies under other settings; no pass over the data."""
+        return Network(self.structure, self.states, self.by_hand, self.tallies, settings, self.columns)
+
+    # -- tables ------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def counts(self) -> dict[str, Floats]:
+        """What was counted for each table that was learnt, (parents' values, states)."""
+        return {n: dense(t, n, self.structure.parents[n], self.states) for n, t in self.tallies.items()}
+
+    def _shape(self, node: str) -> tuple[int, ...]:
+        return tuple(len(self.states[name]) for name in (*self.structure.parents[node], node))
+
+    @functools.cached_property
+    def tables(self) -> dict[str, Floats]:
+        """p(node | parents) of every node, with an axis for each parent and the last for the node itself."""
+        found = {}
+        for node in self.structure.nodes:
+            if node in self.by_hand:
+                found[node] = self.by_hand[node]
+                continue
+            check_size(node, self._shape(node))
+            found[node] = table_of(node, self.counts[node], self.states[node], self.settings).reshape(self._shape(node))
+        return found
+
+    def posterior(self, node: str) -> Dirichlet | None:
+        """What is known of each row of a learnt table, its values along the first axis; None of a table by hand."""
+        if node not in self.tallies:
+            return None
+        return Dirichlet(posterior_of(node, self.counts[node], self.states[node], self.settings).T)
+
+    def shown(self, node: str, level: float) -> Frame:
+        """A table line by line."""
+        self.structure.check(node)
+        parents, posterior = self.structure.parents[node], self.posterior(node)
+        table = self.tables[node].reshape(-1, len(self.states[node]))
+        low, high = (None, None) if posterior is None else posterior.interval(level)
+        lines = []
+        for i, values in enumerate(configurations(parents, self.states)):
+            for j, state in enumerate(self.states[node]):
+                line = {**dict(zip(parents, values)), node: state, "p": table[i, j]}
+                if low is not None and high is not None:
+                    seen = float(self.counts[node][i, j])
+                    line |= {"low": low[j, i], "high": high[j, i], "count": int(seen) if seen.is_integer() else seen}
+                lines.append(line)
+        title = f"p({node} | {', '.join(parents)})" if parents else f"p({node})"
+        return Frame(lines, title)
+
+    # -- in numbers --------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """The graph in numbers."""
+        return Plan.of(dict(self.structure.parents), {node: len(states) for node, states in self.states.items()})
+
+    @functools.cached_property
+    def flat(self) -> Floats:
+        """All tables end to end."""
+        return np.concatenate([self.tables[node].ravel() for node in self.structure.nodes])
+
+    @functools.cached_property
+    def order(self) -> list[int]:
+        """The nodes' places, parents before their children."""
+        return self.places(self.structure.order)
+
+    @functools.cached_property
+    def inference(self) -> Inference:
+        """What answers exactly."""
+        return Inference(self.plan, self.flat)
+
+    @functools.cached_property
+    def _place(self) -> dict[str, int]:
+        return {node: i for i, node in enumerate(self.structure.nodes)}
+
+    def places(self, nodes: Iterable[str]) -> list[int]:
+        """Where these nodes are among all."""
+        nodes = list(nodes)
+        try:
+            return [self._place[node] for node in nodes]
+        except (KeyError, TypeError):
+            self.structure.check(*map(str, nodes))
+            raise DataError(f"{nodes!r} are no names of nodes") from None
+
+    def evidence(
+        self, given: Mapping[str, Any] | None, more: Mapping[str, Any]
+    ) -> tuple[dict[int, int], dict[int, Floats]]:
+        """Evidence in numbers: values that were seen, and likelihoods; of a missing value nothing."""
+        hard, soft = dict[int, int](), dict[int, Floats]()
+        for node, value in {**(given or {}), **more}.items():
+            if node not in self._place:
+                self.structure.check(str(node))
+            if given and node in given and node in more:
+                raise DataError(f"node {node!r} is given twice: leave one out")
+            if value is None or (isinstance(value, float) and value != value):
+                continue
+            found = likelihood(node, value, self.states[node])
+            if isinstance(found, int):
+                hard[self._place[node]] = found
+            else:
+                soft[self._place[node]] = found
+        return hard, soft
+
+    def values(self, node: str) -> list[Any]:
+        """A node's states as the values they are the texts of."""
+        read: dict[str, Any] = {"int": int, "float": float, "bool": "true".__eq__}
+        return [read.get(self.columns.kinds.get(node, "text"), str)(state) for state in self.states[node]]
+
+    def codes(self, X: Any, wanted: Iterable[str] | None = None) -> Ints:
+        """Rows (rows, nodes) as places among the states; -1 where a cell is missing, or its value is no state."""
+        rows = as_table(X)
+        found = np.full((rows.rows, len(self.structure.nodes)), -1, np.int64)
+        for node in self.structure.nodes if wanted is None else wanted:
+            if node not in rows.columns:
+                continue
+            cells = self.columns.cells(node, rows[node])
+            place = {state: i for i, state in enumerate(self.states[node])}
+            to = np.array([place.get(text, -1) for text in cells.labels.texts()] + [-1], np.int64)
+            found[:, self._place[node]] = to[cells.places]
+        return found
+
+    def log_prob(self, X: Any) -> Floats:
+        """log p(row) of every row; missing cells are integrated out."""
+        codes = self.codes(X)
+        found = np.empty(len(codes))
+        for pattern, rows in patterns(codes >= 0):
+            if pattern.all():
+                found[rows] = self.inference.log_joint(codes[rows])
+                continue
+            hard = tuple(np.flatnonzero(pattern).tolist())
+            program = self.inference.program(Asked((), hard, ()))
+            _, found[rows], _ = program.run(self.flat, np.ascontiguousarray(codes[rows][:, pattern]))
+        return found
+
+    def redrawn(
+        self,
+        nodes: list[int],
+        hard: Mapping[int, int],
+        soft: Mapping[int, Floats],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """The answers to one question under many tables, drawn from what is known of them."""
+        program = self.inference.program(Asked(tuple(nodes), tuple(hard), tuple(soft), whole=False))
+        evidence = np.array([[hard[i] for i in program.asked.hard]], np.int64).reshape(1, -1)
+        given = np.concatenate([np.ones(0), *(soft[i] for i in program.asked.soft)])[None]
+        known = {node: self.posterior(node) for node in self.structure.nodes}
+        answers = []
+        for _ in range(draws):
+            parts = []
+            for node, posterior in known.items():
+                drawn = self.tables[node] if posterior is None else _rows(posterior, self.tables[node], rng)
+                parts.append(drawn.ravel())
+            answers.append(program.run(np.concatenate(parts), evidence, given)[0][0])
+        return np.array(answers).reshape(draws, *(self.plan.sizes[i] for i in nodes))
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Write the network to one safe file, which replaces an old one whole, or not at all."""
+        from evenodds.models.bayes_net.store import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: Path) -> Network:
+        """The network that was saved in a file."""
+        from evenodds.models.bayes_net.store import load
+
+        return load(path)
+
+
+def _rows(posterior: Dirichlet, table: Floats, rng: np.random.Generator) -> Floats:
+    """A table drawn row by row; a row of which nothing is known, or whose draw is too small for doubles, as it is."""
+    drawn = rng.gamma(np.asarray(posterior.concentration).T)
+    total = drawn.sum(axis=1, keepdims=True)
+    return np.where(total > 0, drawn / np.where(total > 0, total, 1.0), table.reshape(drawn.shape))
+
+
+def _occurring(structure: Structure, tallies: Mapping[str, Tally], node: str) -> set[str]:
+    """The values of a node that its own tally has, and those that its children's have as groups."""
+    found = set[str]()
+    if node in tallies and (node, LABELS) in tallies[node].layout.specs:
+        found |= set(tallies[node].layout.specs[node, LABELS].axis.texts())  # type: ignore[attr-defined]
+    for child in structure.children[node]:
+        parents = structure.parents[child]
+        for text in tallies[child].groups.texts() if child in tallies and len(tallies[child].groups) else ():  # type: ignore[attr-defined]
+            found.add(parted(text, len(parents))[parents.index(node)])
+    return found

@@ -1,0 +1,219 @@
+"""Rows for a network, from any source: every node is a column of categories; numbers are cut where they are told."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenodds.cells import Coded, numbers, target_kind
+from evenodds.data.decide import VALUES
+from evenodds.data.memory import in_order
+from evenodds.data.reading import Reading, coded
+from evenodds.data.report import Report
+from evenodds.data.source import Source
+from evenodds.errors import DataError
+from evenodds.families import Binned, Categorical
+from evenodds.families.leaves import Floats
+from evenodds.labels import Ints, Labels
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.tables import States, checked_states
+from evenodds.models.bayes_net.tallies import count_family
+from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.tally import Tally
+
+MANY = 50  # different numbers of a column, from which on it must be cut
+Cells = dict[str, Coded]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How the columns of a source are read: which are cut where, and what kind of values the others have."""
+
+    kinds: Mapping[str, str]  # text, int, float or bool
+    cuts: Mapping[str, tuple[float, ...]]
+
+    @classmethod
+    def decided(cls, source: Source, names: Sequence[str], cuts: Mapping[str, Any] | None = None) -> Columns:
+        """What the columns are, by the first rows: `cuts` has edges by column, or a number of parts of equal mass."""
+        sample, told = source.sample(), dict(cuts or {})
+        for name in [*names, *told]:
+            if name not in sample.columns:
+                raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
+        edges = {name: _edges(name, told[name], sample[name]) for name in names if name in told}
+        kinds = {name: "text" if name in edges else target_kind(sample[name]) for name in names}
+        for name in names:
+            if name in edges or kinds[name] not in ("int", "float"):
+                continue
+            many = len(coded(sample[name], f"column {name!r}").labels)
+            if many > MANY:
+                raise DataError(
+                    f"column {name!r} has {many} different numbers: a node has a few states; cut it, as in "
+                    f"cuts={{{name!r}: 5}} for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}"
+                )
+        return cls(kinds, edges)
+
+    def schema(self) -> Schema:
+        """The same as a schema."""
+        return Schema({name: self._column(name, kind) for name, kind in self.kinds.items()}, "")
+
+    def _column(self, name: str, kind: str) -> Column:
+        return Column(Binned) if name in self.cuts else Column(Categorical, values=VALUES.get(kind, "text"))
+
+    def cells(self, name: str, raw: Any) -> Coded:
+        """One column's cells."""
+        if name not in self.cuts:
+            return coded(raw, f"column {name!r}")
+        labels, place = Labels.coded(parts(self.cuts[name]))
+        x = numbers(raw, name)
+        return Coded(np.where(np.isnan(x), -1, np.searchsorted(self.cuts[name], x, side="right")), labels, place)
+
+    def order(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+        """A node's states in the order of their values."""
+        if name in self.cuts:
+            return tuple(part for part in parts(self.cuts[name]) if part in set(texts))
+        if self.kinds.get(name) in ("int", "float"):
+            return tuple(sorted(texts, key=_as_number))
+        return tuple(sorted(texts))
+
+
+def _as_number(text: str) -> tuple[float, str]:
+    try:
+        return float(text), text
+    except ValueError:
+        return math.inf, text
+
+
+def _edges(name: str, told: Any, raw: Any) -> tuple[float, ...]:
+    if isinstance(told, (int, np.integer)) and not isinstance(told, bool):
+        if told < 2:
+            raise DataError(f"cuts={{{name!r}: {told}}}: expected 2 parts or more, or a list of edges")
+        x = numbers(raw, name)
+        found = np.unique(np.quantile(x[~np.isnan(x)], np.arange(1, told) / told, method="inverted_cdf"))
+        return tuple(float(edge) for edge in found)
+    edges = tuple(float(edge) for edge in told)
+    if not edges or any(not math.isfinite(e) for e in edges) or any(b <= a for a, b in itertools.pairwise(edges)):
+        raise DataError(f"cuts={{{name!r}: {list(edges)}}}: expected ascending numbers")
+    return edges
+
+
+def parts(edges: Sequence[float]) -> list[str]:
+    """The names of the parts between edges; an edge belongs to the part above it.
+
+    >>> parts([5, 18])
+    ['below 5', '5 to 18', '18 and above']
+    """
+    shown = [f"{edge:g}" for edge in edges]
+    return [f"below {shown[0]}", *(f"{a} to {b}" for a, b in itertools.pairwise(shown)), f"{shown[-1]} and above"]
+
+
+def batches(
+    source: Source, columns: Columns, weights: str | None, threads: int | None, work: Any
+) -> Iterator[tuple[Any, Report]]:
+    """work(cells, weights) of every batch of a source, in order, and what was wrong with some rows."""
+    reading = Reading(columns.schema(), target=False, weights=weights)
+
+    def one(batch: Any) -> tuple[Any, Report]:
+        read = reading(batch)
+        cells = {name: columns.cells(name, read.table[name]) for name in columns.kinds}
+        return work(cells, read.weights), read.report
+
+    yield from in_order(one, source.batches(reading.columns), threads)
+
+
+def sum_families(
+    source: Source, columns: Columns, families: Mapping[str, tuple[str, ...]], weights: str | None = None,
+    threads: int | None = None,
+) -> tuple[dict[str, Tally], Report]:  # fmt: skip
+    """The tally of every family (a node and its parents) over all rows of a source, in one pass."""
+
+    def work(cells: Cells, weigh: Floats | None) -> dict[str, Tally]:
+        return {node: count_family(node, parents, cells, weigh) for node, parents in families.items()}
+
+    total: dict[str, Tally] = {}
+    report = Report()
+    for tallies, noted in batches(source, columns, weights, threads, work):
+        total = {node: total[node] + tally for node, tally in tallies.items()} if total else tallies
+        report += noted
+    return {node: total[node].trimmed() if total else Tally.nothing() for node in families}, report
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """All rows in memory, as places among the nodes' states: (nodes, rows), -1 where a cell is missing."""
+
+    names: tuple[str, ...]
+    states: States
+    codes: NDArray[np.int32]
+    weights: Floats | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return self.codes.shape[1]
+
+    @property
+    def mass(self) -> float:
+        """What they weigh."""
+        return float(self.rows if self.weights is None else self.weights.sum())
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many states each node has."""
+        return [len(self.states[name]) for name in self.names]
+
+
+def encode(
+    source: Source, columns: Columns, weights: str | None = None, threads: int | None = None,
+    states: States | None = None,
+) -> tuple[Encoded, Report]:  # fmt: skip
+    """The rows of a source as codes; states as given, or as the rows have them."""
+    report, found = Report(), list[tuple[dict[str, tuple[Labels, Ints]], Any]]()
+
+    def work(cells: Cells, weigh: Floats | None) -> Any:
+        return {name: (one.labels, one.places) for name, one in cells.items()}, weigh
+
+    for part, noted in batches(source, columns, weights, threads, work):
+        found.append(part)
+        report += noted
+    names = tuple(columns.kinds)
+    known: dict[str, tuple[str, ...]] = dict(states or {})
+    rows = sum(len(next(iter(cells.values()))[1]) for cells, _ in found) if names else 0
+    codes = np.full((len(names), rows), -1, np.int32)
+    for j, name in enumerate(names):
+        seen = dict.fromkeys(text for cells, _ in found for text in _occurring(*cells[name]))
+        if name not in known:
+            if not seen:
+                raise DataError(f"column {name!r} has no values: name its states, or leave it out")
+            known[name] = checked_states(name, columns.order(name, list(seen)))
+        place, at = {state: i for i, state in enumerate(known[name])}, 0
+        for cells, _ in found:
+            labels, places = cells[name]
+            to = np.array([place.get(text, -2) for text in labels.texts()] + [-1], np.int32)
+            codes[j, at : at + len(places)] = to[places]
+            at += len(places)
+        if len(strange := np.flatnonzero(codes[j] == -2)):
+            raise DataError(
+                f"column {name!r} has a value in row {strange[0] + 1} that is none of its states: {known[name]}"
+            )
+    weighed = None if weights is None else np.concatenate([np.empty(0), *(w for _, w in found)])
+    return Encoded(names, known, codes, weighed), report
+
+
+def _occurring(labels: Labels, places: Ints) -> list[str]:
+    present = np.bincount(places + 1, minlength=len(labels) + 1)[1:] > 0
+    return [text for text, here in zip(labels.texts(), present) if here]
+
+
+def families_of(encoded: Encoded, structure: Structure) -> dict[str, Tally]:
+    """The tallies of rows in memory, rows with holes left out where a hole is."""
+    cells = {}
+    for j, name in enumerate(encoded.names):
+        labels, place = Labels.coded(list(encoded.states[name]))
+        cells[name] = Coded(encoded.codes[j], labels, place)
+    return {n: count_family(n, p, cells, encoded.weights).trimmed() for n, p in structure.parents.items()}

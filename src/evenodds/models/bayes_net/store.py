@@ -1,0 +1,169 @@
+"""A network as one safe file: its tallies' arrays, tables given by hand, and a header with the graph.
+
+What is read is checked until nothing can be wrong with it later: states against tallies, shapes against each other, rows
+against adding up to 1.
+"""
+
+from __future__ import annotations
+
+import os
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from evenodds import file
+from evenodds.errors import DataError
+from evenodds.labels import check_texts
+from evenodds.models.bayes_net.network import Network
+from evenodds.models.bayes_net.reading import Columns
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.tables import checked_states, normalised
+from evenodds.models.bayes_net.tallies import LABELS, Settings
+from evenodds.models.header import a_list, a_number, a_text, a_whole, expect
+from evenodds.replacing import Path
+from evenodds.tally import Tally
+
+KIND = "network"
+KINDS = ("text", "int", "float", "bool")
+
+
+def save(network: Network, path: Path) -> None:
+    """Write it to a file, which replaces an old one only when all of it is on the disk."""
+    file.write(path, *_parts(network))
+
+
+def load(path: Path) -> Network:
+    """What was saved in a file."""
+    return model_of(*file.read(path), os.fspath(path))
+
+
+def to_bytes(network: Network) -> bytes:
+    """The bytes of the file that `save` writes."""
+    return file.pack(*_parts(network))
+
+
+def from_bytes(data: bytes) -> Network:
+    """What `to_bytes` wrote; whatever does not fit together is refused."""
+    return model_of(*file.unpack(data), file.UNNAMED)
+
+
+def _parts(network: Network) -> tuple[dict[str, Any], dict[str, Any]]:
+    places = {node: i for i, node in enumerate(network.structure.nodes)}
+    nodes, arrays = [], dict[str, Any]()
+    texts = [state.encode("utf-8", "surrogatepass") for node in places for state in network.states[node]]
+    arrays["states.blob"] = np.frombuffer(b"".join(texts), np.uint8)
+    arrays["states.ends"] = np.cumsum([0, *map(len, texts)])
+    for node, i in places.items():
+        about: dict[str, Any] = {
+            "name": node,
+            "parents": [places[parent] for parent in network.structure.parents[node]],
+            "states": len(network.states[node]),
+        }
+        if node in network.columns.kinds:
+            about["kind"] = network.columns.kinds[node]
+        if node in network.columns.cuts:
+            about["cuts"] = list(network.columns.cuts[node])
+        if node in network.tallies:
+            own, about["tally"] = network.tallies[node].arrays()
+            arrays |= {f"n{i}.{part}": array for part, array in own.items()}
+        else:
+            arrays[f"n{i}.table"] = network.by_hand[node]
+        nodes.append(about)
+    settings = network.settings
+    smoothing = settings.smoothing if isinstance(settings.smoothing, str) else float(settings.smoothing)
+    chosen = {"estimate": settings.estimate, "prior": settings.prior, "smoothing": smoothing}
+    return {n: np.ascontiguousarray(a) for n, a in arrays.items()}, {"kind": KIND, "nodes": nodes, "settings": chosen}
+
+
+def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Network:
+    """The network of a file's arrays and header; whatever does not fit together is refused."""
+    try:
+        if header["kind"] != KIND:
+            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}")
+        expect(header, "header", {"format", "kind", "nodes", "settings"})
+        return _read(dict(arrays), header)
+    except KeyError as error:
+        raise file.no_model(name, f"it has no array {error}") from None
+    except (ValueError, TypeError) as error:
+        raise file.no_model(name, str(error).removeprefix("not a tally: ")) from None
+
+
+def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
+    nodes = [
+        expect(one, "node", {"name", "parents", "states"}, frozenset({"kind", "cuts", "tally"}))
+        for one in a_list(header["nodes"])
+    ]
+    names = [a_text(one["name"]) for one in nodes]
+    if len(set(names)) < len(names) or not names:
+        raise ValueError("its nodes have no names of their own")
+    parents = {}
+    for one, name in zip(nodes, names):
+        above = [a_whole(i) for i in a_list(one["parents"])]
+        if any(not 0 <= i < len(names) for i in above):
+            raise ValueError(f"the node {reprlib.repr(name)} has a parent that is not there")
+        parents[name] = tuple(names[i] for i in above)
+    structure = Structure(parents)
+    states = _states(arrays, {name: a_whole(one["states"]) for name, one in zip(names, nodes)})
+    kinds, cuts, tallies, tables = dict[str, str](), dict[str, Any](), dict[str, Tally](), dict[str, Any]()
+    for i, (name, one) in enumerate(zip(names, nodes)):
+        if "kind" in one:
+            kinds[name] = a_text(one["kind"])
+            if kinds[name] not in KINDS:
+                raise ValueError(f"the node {reprlib.repr(name)} is of an unknown kind")
+        if "cuts" in one:
+            cuts[name] = tuple(float(a_number(edge)) for edge in a_list(one["cuts"]))
+            if not cuts[name] or any(b <= a for a, b in zip(cuts[name], cuts[name][1:])) or kinds.get(name) != "text":
+                raise ValueError(f"the node {reprlib.repr(name)} is cut out of order")
+        shape = tuple(len(states[other]) for other in (*parents[name], name))
+        if "tally" not in one:
+            table = arrays.pop(f"n{i}.table")
+            if table.dtype != np.float64 or table.shape != shape:
+                raise ValueError(f"the table of {reprlib.repr(name)} is {table.dtype} {table.shape}, expected {shape}")
+            tables[name] = normalised(name, table, parents[name], states)
+            continue
+        own = {part.partition(".")[2]: arrays.pop(part) for part in list(arrays) if part.startswith(f"n{i}.")}
+        tallies[name] = _checked(Tally.from_arrays(own, one["tally"]), name)
+    if arrays:
+        raise ValueError(f"it has an array that belongs nowhere, {min(arrays)!r}")
+    told = expect(header["settings"], "settings", {"estimate", "prior", "smoothing"})
+    smoothing = told["smoothing"] if isinstance(told["smoothing"], str) else a_number(told["smoothing"])
+    settings = Settings(a_text(told["estimate"]), a_text(told["prior"]), smoothing)  # type: ignore[arg-type]
+    network = Network(structure, states, tables, tallies, settings, Columns(kinds, cuts))
+    network.tables  # noqa: B018  that they can be made is checked now
+    for name, kind in kinds.items():
+        try:
+            network.values(name)
+        except ValueError:
+            raise ValueError(f"the states of {reprlib.repr(name)} are no {kind}") from None
+    return network
+
+
+def _states(arrays: dict[str, Any], many: dict[str, int]) -> dict[str, tuple[str, ...]]:
+    blob, ends = arrays.pop("states.blob"), arrays.pop("states.ends")
+    if blob.dtype != np.uint8 or blob.ndim != 1 or ends.dtype != np.int64 or ends.ndim != 1 or not len(ends):
+        raise ValueError("its states are of the wrong type")
+    if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0) or len(ends) != sum(many.values()) + 1:
+        raise ValueError("its states do not end where they should")
+    check_texts("its states", blob, ends)
+    found, at = {}, 0
+    texts = [blob[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in zip(ends[:-1], ends[1:])]
+    for name, size in many.items():
+        if size < 1:
+            raise ValueError(f"the node {reprlib.repr(name)} has no states")
+        found[name] = checked_states(name, texts[at : at + size])
+        at += size
+    return found
+
+
+def _checked(tally: Tally, name: str) -> Tally:
+    """A tally that has the counts of one node and nothing else, none below 0."""
+    if set(tally.layout.specs) - {(name, LABELS)} or tally.lists:
+        raise DataError(f"the tally of {reprlib.repr(name)} holds something else")
+    for spec in tally.layout.specs.values():
+        if spec.is_sum or spec.axis.kind != "labels" or tally.groups.kind not in ("labels", "fixed"):
+            raise DataError(f"the tally of {reprlib.repr(name)} holds no counts")
+    numbers = tally.counts if tally.counts.ndim == 1 else tally.counts[0]
+    if not np.isfinite(tally.counts).all() or np.any(numbers < 0):
+        raise DataError(f"the tally of {reprlib.repr(name)} holds counts below 0, or none at all")
+    return tally

@@ -1,0 +1,193 @@
+"""Tables as tallies: a table p(node | parents) is the Categorical family, its groups the parents' values.
+
+The group of a node with one parent is the parent's value, so the tallies of a star are those of naive Bayes. With
+several parents it is their values with commas between them.
+
+>>> joined(("yes", "a, b")), parted(joined(("yes", "a, b")))
+('yes,a\\\\, b', ['yes', 'a, b'])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenodds.cells import Coded
+from evenodds.errors import DataError
+from evenodds.families import Categorical, Dirichlet, Estimate
+from evenodds.families.base import COLUMN, check_estimate
+from evenodds.families.leaves import Floats, Rows, count
+from evenodds.families.smoothing import WEAK, auto_smoothing
+from evenodds.labels import Fixed, Grid, Labels
+from evenodds.models.bayes_net.tables import States, check_size
+from evenodds.tally import Leaf, Tally
+
+PriorKind = Literal["pooled", "flat", "bdeu", "k2"]
+PRIORS: tuple[PriorKind, ...] = ("pooled", "flat", "bdeu", "k2")
+DENSE = 1 << 18  # cells that are counted in place; of more, those that occur
+LABELS = "labels"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How tallies become tables; none of it needs another pass over the data.
+
+    estimate   "predictive", "mean" (which are one here), "map" or "mle"
+    prior      "pooled": `smoothing` pseudo-rows for each row of a table, with the node's own shares; a node without
+               parents has its shares. "flat": `smoothing` pseudo-counts a cell. "k2": one a cell (Cooper and Herskovits
+               1992). "bdeu": `smoothing` pseudo-rows over the whole table (Heckerman et al. 1995)
+    smoothing  a number, or "auto": chosen by leave-one-out; of "bdeu", 1
+    """
+
+    estimate: Estimate = "predictive"
+    prior: PriorKind = "pooled"
+    smoothing: float | Literal["auto"] = "auto"
+
+    def __post_init__(self) -> None:
+        check_estimate(self.estimate)
+        if self.prior not in PRIORS:
+            raise ValueError(f"prior={self.prior!r}: expected one of {', '.join(map(repr, PRIORS))}")
+        number = isinstance(self.smoothing, (int, float, np.number)) and not isinstance(self.smoothing, bool)
+        if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
+            raise ValueError(f"smoothing={self.smoothing!r}: expected a number, 0 or more, or 'auto'")
+
+
+def joined(values: Sequence[str]) -> str:
+    """The parents' values as one text."""
+    if len(values) == 1:
+        return values[0]
+    return ",".join(value.replace("\\", "\\\\").replace(",", "\\,") for value in values)
+
+
+def parted(text: str, many: int = 2) -> list[str]:
+    """The parents' values that one text stands for."""
+    if many == 1:
+        return [text]
+    if "\\" not in text:
+        return text.split(",")
+    parts, letters = [""], iter(text)
+    for letter in letters:
+        if letter == ",":
+            parts.append("")
+        else:
+            parts[-1] += next(letters) if letter == "\\" else letter
+    return parts
+
+
+def count_family(node: str, parents: tuple[str, ...], cells: dict[str, Coded], weights: Floats | None) -> Tally:
+    """How often each value of a node occurs with each of its parents' values; rows that lack a cell are left out."""
+    own = cells[node]
+    where = own.places
+    if not parents:
+        known = where >= 0
+        rows = Rows(np.zeros(len(where), np.int32), 1, weights)
+        return Tally.of(Fixed(1), {(node, LABELS): Leaf(own.labels, count(where, len(own.labels), rows))})
+    known = where >= 0
+    group = np.zeros(len(where), np.int64)
+    for parent in parents:
+        places = cells[parent].places
+        known &= places >= 0
+        group = group * max(len(cells[parent].labels), 1) + places
+    sizes = [len(cells[parent].labels) for parent in parents]
+    if not known.all():
+        where, group = where[known], group[known]
+        weights = None if weights is None else weights[known]
+    kept = np.arange(math.prod(sizes))
+    if math.prod(sizes) * (len(own.labels) + 1) > DENSE:
+        kept, group = np.unique(group, return_inverse=True)
+    numbers = count(where, len(own.labels), Rows(group.astype(np.int32), len(kept), weights))
+    if len(parents) == 1 and len(kept) == sizes[0]:
+        return Tally.of(cells[parents[0]].labels, {(node, LABELS): Leaf(own.labels, numbers)})
+    occurs = np.flatnonzero(numbers.any(axis=tuple(range(numbers.ndim - 1))))
+    texts = [cells[parent].labels.texts() for parent in parents]
+    at = np.unravel_index(kept[occurs], sizes)
+    labels, place = Labels.coded([joined([t[i] for t, i in zip(texts, values)]) for values in zip(*at)])
+    ordered = np.zeros((*numbers.shape[:-1], len(labels)), numbers.dtype)
+    ordered[..., place] = numbers[..., occurs]
+    return Tally.of(labels, {(node, LABELS): Leaf(own.labels, ordered)})
+
+
+def dense(tally: Tally, node: str, parents: tuple[str, ...], states: States) -> Floats:
+    """A family's counts (parents' values, states), with a place for every value that the states name."""
+    shape = (*(len(states[parent]) for parent in parents), len(states[node]))
+    check_size(node, shape)
+    counts = np.zeros((math.prod(shape[:-1]), shape[-1]))
+    if (node, LABELS) not in tally.layout.specs:
+        return counts
+    axis, numbers = tally.layout.specs[node, LABELS].axis, tally[node, LABELS]
+    assert isinstance(axis, Labels)
+    columns = _places(node, axis.texts(), states[node])
+    if not parents:
+        counts[0, columns] = numbers[:, 0]
+        return counts
+    assert isinstance(tally.groups, Labels)
+    values = list(zip(*(parted(text, len(parents)) for text in tally.groups.texts())))
+    rows = np.zeros(len(tally.groups), np.int64)
+    for parent, texts in zip(parents, values):
+        rows = rows * len(states[parent]) + _places(parent, texts, states[parent])
+    counts[rows[:, None], columns] = numbers.T
+    return counts
+
+
+def _places(node: str, texts: Sequence[str], states: tuple[str, ...]) -> Any:
+    place = {state: i for i, state in enumerate(states)}
+    try:
+        return np.array([place[text] for text in texts], np.int64)
+    except KeyError as error:
+        raise DataError(f"node {node!r} has the value {error} in the data, which is none of its states") from None
+
+
+def of_counts(node: str, counts: Floats, states: tuple[str, ...]) -> tuple[Tally, Any]:
+    """Counts (parents' values, states) as the tally the family takes, and where each state is in it."""
+    labels, place = Labels.coded(list(states))
+    numbers = np.zeros((2, len(labels), len(counts)))
+    numbers[0][place] = counts.T
+    return Tally.of(Grid(np.arange(len(counts))), {(node, LABELS): Leaf(labels, numbers)}), place
+
+
+def prior_of(tally: Tally, settings: Settings) -> Dirichlet:
+    """The prior of a table's rows, formed from its counts where it is pooled."""
+    kind, told = settings.prior, settings.smoothing
+    counts = Categorical.table(tally)
+    if kind == "k2":
+        return Categorical.flat_prior(1.0)
+    if kind == "bdeu":
+        return Categorical.flat_prior((1.0 if told == "auto" else float(told)) / counts.size)
+    if told != "auto":
+        strength = float(told)
+    else:
+        strength = auto_smoothing(Categorical, tally, kind, COLUMN) if counts.any() else WEAK
+    if kind == "flat" or not counts.any():  # nothing to pool
+        return Categorical.flat_prior(strength if kind == "flat" else strength / len(counts))
+    return Categorical.pooled_prior(tally, strength)
+
+
+def table_of(node: str, counts: Floats, states: tuple[str, ...], settings: Settings) -> Floats:
+    """The estimated table (parents' values, states) of some counts.
+
+    Parents' values that no row has say nothing: without a prior they get the shares of all rows, or equal ones.
+    """
+    tally, place = of_counts(node, counts, states)
+    if settings.estimate == "mle" or (settings.prior == "pooled" and len(counts) == 1):
+        pooled = counts.sum(axis=0)
+        whole = counts.sum(axis=1, keepdims=True)
+        filled = np.where(whole > 0, counts, pooled if pooled.any() else 1.0)
+        tally, place = of_counts(node, filled, states)
+        found: Any = Categorical.estimate(tally, "mle")
+    else:
+        found = Categorical.estimate(tally, settings.estimate, prior_of(tally, settings))
+    shares = np.asarray(found.shares)[place].T
+    empty = ~(shares.sum(axis=1) > 0)  # no rows, and a prior of nothing
+    shares = np.where(empty[:, None], 1 / len(states), shares)
+    return np.ascontiguousarray(shares)
+
+
+def posterior_of(node: str, counts: Floats, states: tuple[str, ...], settings: Settings) -> Floats:
+    """The pseudo-counts (parents' values, states) of the Dirichlet that is known of each row of a table."""
+    tally, place = of_counts(node, counts, states)
+    posterior: Any = Categorical.posterior(tally, prior_of(tally, settings))
+    return np.ascontiguousarray(np.broadcast_to(posterior.concentration[place].T, counts.shape))

@@ -1,0 +1,241 @@
+"""Exact answers: held to the table of all nodes together on thousands of networks, and to published numbers."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from evenodds.models.bayes_net import inference, kernels
+from evenodds.models.bayes_net.cliques import check_size, tree_of
+from evenodds.models.bayes_net.network import Network
+from evenodds.models.bayes_net.program import Asked, Program
+from networks import ASIA, flag, joint, random_network
+
+
+def asked_at_random(rng, network):
+    """Some nodes, some evidence, some likelihoods."""
+    nodes = rng.permutation(network.structure.nodes).tolist()
+    query = nodes[: int(rng.integers(1, min(3, len(nodes)) + 1))]
+    others = nodes[len(query) :]
+    hard = {n: str(rng.choice(network.states[n])) for n in others if rng.random() < 0.4}
+    soft = {n: rng.random(len(network.states[n])) + 0.01 for n in nodes if n not in hard and rng.random() < 0.2}
+    return query, hard, soft
+
+
+def brute_force(network, hard, soft):
+    """The joint table, 0 where it is not as the evidence says, times the likelihoods."""
+    table = joint(network)
+    for j, node in enumerate(network.structure.nodes):
+        like = np.ones(len(network.states[node]))
+        if node in hard:
+            like = np.array([float(state == hard[node]) for state in network.states[node]])
+        elif node in soft:
+            like = np.asarray(soft[node]) / np.max(soft[node])
+        table = table * like.reshape([-1 if i == j else 1 for i in range(table.ndim)])
+    return table
+
+
+def margin(network, table, nodes):
+    """The sum over all other nodes, with the axes in the order of the nodes asked for."""
+    every = list(network.structure.nodes)
+    rest = tuple(i for i, node in enumerate(every) if node not in nodes)
+    kept = [node for node in every if node in nodes]
+    return np.moveaxis(table.sum(axis=rest), [kept.index(n) for n in nodes], range(len(nodes)))
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["one tree", "a program each"])
+@pytest.mark.parametrize("zeros", [0.0, 0.3])
+def test_the_tree_is_the_joint_table(small, zeros, monkeypatch):
+    if not small:
+        monkeypatch.setattr(inference, "SMALL", -1)
+    rng = np.random.default_rng(int(small) + int(10 * zeros))
+    impossible = 0
+    for _ in range(600):
+        network = random_network(rng, int(rng.integers(1, 8)), zeros)
+        query, hard, soft = asked_at_random(rng, network)
+        evidence = {**hard, **soft}
+        table = brute_force(network, hard, soft)
+        total = table.sum()
+        np.testing.assert_allclose(network.evidence_prob(evidence), total, rtol=1e-12, atol=1e-300)
+        if total == 0:
+            impossible += 1
+            with pytest.raises(inference.Impossible, match="probability 0"):
+                network.query(*query, given=evidence)
+            with pytest.raises(inference.Impossible, match="probability 0"):
+                network.marginals(evidence)
+            continue
+        wanted = margin(network, table, query) / total
+        np.testing.assert_allclose(network.query(*query, given=evidence).probabilities, wanted, rtol=1e-12, atol=1e-15)
+        for node, answer in network.marginals(evidence).items():
+            np.testing.assert_allclose(
+                answer.probabilities, margin(network, table, [node]) / total, rtol=1e-12, atol=1e-15
+            )
+        best = network.most_probable(evidence)
+        at = tuple(network.states[n].index(best[n]) for n in network.structure.nodes)
+        assert table[at] == pytest.approx(table.max(), rel=1e-12)
+    assert (impossible > 0) == (zeros > 0)
+
+
+def test_many_rows_are_answered_as_one_by_one(monkeypatch):
+    rng = np.random.default_rng(3)
+    for rare in (0, 10**9):  # all rows by their patterns' programs; all rows by the one tree
+        monkeypatch.setattr(inference, "RARE", rare)
+        for _ in range(20):
+            network = random_network(rng, int(rng.integers(2, 8)))
+            target = int(rng.integers(len(network.structure.nodes)))
+            sizes = network.plan.sizes
+            codes = np.array([[rng.integers(-1, size) for size in sizes] for _ in range(30)])
+            found, impossible = network.inference.posterior(target, codes)
+            assert not impossible.any()
+            for row, answer in zip(codes, found):
+                hard = {i: int(v) for i, v in enumerate(row) if v >= 0 and i != target}
+                np.testing.assert_allclose(answer, network.inference.query([target], hard, {}), rtol=1e-12)
+
+
+def test_lauritzen_and_spiegelhalter():
+    found = {node: answer["yes"] for node, answer in ASIA.marginals().items()}
+    for node, p in {"tub": 0.0104, "lung": 0.055, "either": 0.064828, "dysp": 0.435971, "xray": 0.11029}.items():
+        assert found[node] == pytest.approx(p, abs=1e-6)
+    assert ASIA.query("tub", asia="yes", xray="yes")["yes"] == pytest.approx(0.337716, abs=1e-6)
+    assert ASIA.query("lung", asia="yes", xray="yes")["yes"] == pytest.approx(0.371487, abs=1e-6)
+
+
+def test_compiled_is_plain():
+    programs = [
+        Program(ASIA.plan, Asked(want="marginals", soft=tuple(range(8)))),
+        Program(ASIA.plan, Asked((1, 3), (0, 6))),
+        Program(ASIA.plan, Asked(want="most", hard=(6,))),
+        Program(ASIA.plan, Asked((), (0, 6), (), "expect")),
+    ]
+    for program in programs:
+        found = []
+        for how in (kernels.run.plain, kernels.run.compiled):
+            rows = 3
+            out, log_p = np.empty((rows, program.work_size - program.at_out)), np.empty(rows)
+            expected = np.zeros(ASIA.plan.cells)
+            evidence = np.array([[0, 0], [0, 1], [1, 0]])[:, : len(program.asked.hard)]
+            given = np.random.default_rng(0).random((rows, program.at_out - program.at_given))
+            how(
+                ASIA.flat, program.steps, program.sizes, program.strides, program.offsets, np.ones(program.cells),
+                np.empty(program.work_size), evidence, given, program.at_given, program.at_out, out, log_p,
+                np.array([1.0, 2.0, 0.5]), expected,
+            )  # fmt: skip
+            found.append((out, log_p, expected))
+        for plain, compiled in zip(*found):
+            np.testing.assert_allclose(plain, compiled, rtol=1e-13)
+
+
+@pytest.mark.parametrize("method", ["weighting", "gibbs"])
+def test_draws_come_to_the_exact_answer(method):
+    rng = np.random.default_rng(5)
+    for seed in range(12):
+        network = random_network(rng, 7)
+        query, hard, soft = asked_at_random(rng, network)
+        evidence = {**hard, **soft}
+        exact = network.query(*query, given=evidence).probabilities
+        drawn = network.query(*query, given=evidence, method=method, draws=40_000, random_state=seed)
+        assert np.abs(drawn.probabilities - exact).max() < 0.03
+    again = [network.query(*query, given=evidence, method=method, random_state=1).probabilities for _ in range(2)]
+    assert np.array_equal(*again)
+
+
+def test_rows_are_drawn_in_the_right_shares():
+    rows = ASIA.sample(40_000, random_state=0)
+    assert rows.column_names == list(ASIA.structure.nodes)
+    assert np.mean([v == "yes" for v in rows["dysp"].to_pylist()]) == pytest.approx(0.436, abs=0.01)
+    given = ASIA.sample(20_000, random_state=0, given={"xray": "yes"})
+    assert set(given["xray"].to_pylist()) == {"yes"}
+    share = np.mean([v == "yes" for v in given["lung"].to_pylist()])
+    assert share == pytest.approx(ASIA.query("lung", xray="yes")["yes"], abs=0.015)
+
+
+def test_a_clique_too_large_is_refused_with_its_size():
+    nodes = [f"n{i}" for i in range(30)]
+    states = {node: [str(i) for i in range(4)] for node in [*nodes, "sum"]}
+    pairs = {f"p{i}_{j}": (nodes[i], nodes[j]) for i in range(30) for j in range(i)}
+    tables = {node: np.full(4, 0.25) for node in nodes} | {
+        name: np.full((4, 4, 2), 0.5) for name in pairs
+    }  # fmt: skip
+    states = {node: range(4) for node in nodes} | {name: ["a", "b"] for name in pairs}
+    network = Network.given({**dict.fromkeys(nodes, ()), **pairs}, tables, states)
+    evidence = dict.fromkeys(pairs, "a")
+    with pytest.raises(ValueError, match=r"a table of 30 nodes together \(n0, n1, .*1,152,921,504,606,846,976 cells"):
+        network.query("n0", given=evidence)
+    with pytest.raises(ValueError, match="method='weighting'"):
+        network.marginals()
+    assert network.query("n0", given=evidence, method="weighting", draws=1000, random_state=0)["1"] == pytest.approx(
+        0.25, abs=0.1
+    )
+    assert network.query("n0")["1"] == 0.25  # what is below it is barren
+    check_size(tree_of([0b10, 0b01], [2, 2]), [2, 2], ["a", "b"])
+
+
+def test_what_the_answer_looks_like():
+    answer = ASIA.query("lung", "bronc", xray="yes")
+    assert answer["yes", "no"] == pytest.approx(answer.to_dict()["yes", "no"])
+    assert answer.most_probable == ("no", "no") == max(answer.to_dict(), key=answer.to_dict().get)
+    assert len(answer.frame) == 4
+    assert "<td>lung</td>" in answer._repr_html_()
+    assert ASIA.query("lung", given={"xray": {"yes", "no"}})["yes"] == pytest.approx(0.055)
+    assert ASIA.query("lung", given={"xray": [0.5, 0.5]})["yes"] == pytest.approx(0.055)
+    assert ASIA.query("lung", xray=None, dysp=float("nan"))["yes"] == pytest.approx(0.055)
+    assert ASIA.n_parameters == {"network": 18, "joint": 255}
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda: ASIA.query("lungs"), "node 'lungs' not found; did you mean 'lung'?"),
+        (lambda: ASIA.query(), "name a node"),
+        (lambda: ASIA.query("lung", "lung"), "each once"),
+        (lambda: ASIA.query("lung", lung="yes"), "asked for and given too"),
+        (lambda: ASIA.query("lung", xray="yess"), "node 'xray': state 'yess' not found; did you mean 'yes'?"),
+        (lambda: ASIA.query("lung", xrays="yes"), "did you mean 'xray'"),
+        (lambda: ASIA.query("lung", given={"xray": "yes"}, xray="no"), "given twice"),
+        (lambda: ASIA.query("lung", given={"xray": [1, 2, 3]}), "3 numbers for 2 states"),
+        (lambda: ASIA.query("lung", given={"xray": {"yes": -1}}), "expected likelihoods"),
+        (lambda: ASIA.query("lung", given={"xray": [0, 0]}), "not all 0"),
+        (lambda: ASIA.query("dysp", either="no", lung="yes"), "'lung' is impossible given what is said of either"),
+        (lambda: ASIA.query("lung", method="guess"), "expected one of 'exact'"),
+        (lambda: ASIA.query("lung", "bronc")["yes"], "give 2 values"),
+        (lambda: ASIA.query("lung", either="no", tub="yes", method="weighting", draws=10), "probability 0 in all"),
+    ],
+)
+def test_bad_questions(ask, sentence):
+    with pytest.raises(ValueError) as refused:
+        ask()
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "states", "sentence"),
+    [
+        ({"a": [0.5, 0.5]}, None, "the states of 'a' are not known"),
+        ({"a": flag(0.5)}, None, "node 'b' has no table"),
+        ({"a": flag(0.5), "b": [0.5, 0.5]}, {"b": ["x", "y"]}, "has the shape (2,): expected (2, 2), for a × b"),
+        ({"a": flag(0.5), "b": {"yes": flag(0.1)}}, None, "no row given a=no"),
+        ({"a": flag(0.5), "b": {"yes": flag(0.1), "noo": flag(0.1)}}, None, "did you mean 'no'"),
+        ({"a": {"yes": 0.5, "no": 0.6}}, None, "adds up to 1.1"),
+        ({"a": {"yes": -0.5, "no": 1.5}}, None, "holds -0.5"),
+        ({"a": flag(0.5), "b": {("yes", "no"): flag(0.1)}}, None, "expected a value of a"),
+        ({"a": ["x", "y"]}, {"a": ["x", "y"]}, "something else than numbers"),
+        ({"a": flag(0.5)}, {"a": "yes"}, "expected a list of names"),
+        ({"a": flag(0.5)}, {"a": ["yes", "yes"]}, "the state 'yes' twice"),
+        ({"a": flag(0.5)}, {"a": []}, "no states"),
+        ({"c": flag(0.5)}, None, "node 'c' not found"),
+    ],
+)
+def test_bad_tables(tables, states, sentence):
+    with pytest.raises(ValueError) as refused:
+        Network.given("a -> b", tables, states)
+    assert sentence in str(refused.value)
+
+
+def test_threads_and_copies_answer_alike():
+    network = Network.given(ASIA.structure, ASIA.tables, ASIA.states)
+    wanted = ASIA.query("lung", xray="yes")["yes"]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: network.query("lung", xray="yes")["yes"], range(200)))
+    assert found == [wanted] * 200
+    assert pickle.loads(pickle.dumps(network)).query("lung", xray="yes")["yes"] == wanted
