@@ -12,6 +12,7 @@ whose evidence is about the same nodes.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -171,3 +172,77 @@ def gibbs(
                 for i in range(len(asked)):
                     at += state[chain, asked[i]] * along[i]
                 counts[at] += 1.0
+
+
+@kernel
+def score_families(
+    config: Any, own: Any, others: Any, sizes: Any, r: Any, q: Any, weights: Any, kind: Any, each: Any, mass: Any,
+    table: Any, out: Any,
+) -> None:  # fmt: skip
+    """The score of a node with its parents and one more, for each of some others: see `scores.family_score`.
+
+    `config` is the parents' values together, `own` the node's value, others[k] that of the k-th other (of a size of 0:
+    no other); rows with -1 are left out. `kind` 0: the log-likelihood less `each` a parameter; 1 and 2: the evidence
+    under `each` pseudo-rows over the table, or `each` a cell. What the rows say is scaled up to `mass` rows.
+    """
+    n = len(own)
+    for k in range(len(sizes)):
+        size = max(sizes[k], 1)
+        cells = q * size * r
+        for i in range(cells):
+            table[i] = 0.0
+        for i in range(n):
+            c, y = config[i], own[i]
+            x = others[k, i] if sizes[k] > 0 else 0
+            if c >= 0 and y >= 0 and x >= 0:
+                table[(c * size + x) * r + y] += weights[i] if len(weights) else 1.0
+        total, used = 0.0, 0.0
+        a = each / cells if kind == 1 else each
+        for j in range(q * size):
+            rows = 0.0
+            for y in range(r):
+                m = table[j * r + y]
+                if m > 0:
+                    rows += m
+                    total += m * math.log(m) if kind == 0 else math.lgamma(a + m) - math.lgamma(a)
+            if rows > 0:
+                used += rows
+                total -= rows * math.log(rows) if kind == 0 else math.lgamma(r * a + rows) - math.lgamma(r * a)
+        if 0 < used < mass:
+            total *= mass / used
+        out[k] = total - each * q * size * (r - 1) if kind == 0 else total
+
+
+@kernel
+def pair_information(codes: Any, sizes: Any, groups: Any, many: Any, weights: Any, table: Any, out: Any) -> None:
+    """out[i, j] = I(i; j | group), in nats, of all pairs of columns (columns, rows); rows with -1 are left out."""
+    n = codes.shape[1]
+    for i in range(len(sizes)):
+        for j in range(i):
+            a, b = sizes[i], sizes[j]
+            cells = many * a * b
+            for c in range(cells):
+                table[c] = 0.0
+            for row in range(n):
+                x, y, g = codes[i, row], codes[j, row], groups[row]
+                if x >= 0 and y >= 0 and g >= 0:
+                    table[(g * a + x) * b + y] += weights[row] if len(weights) else 1.0
+            total, found = 0.0, 0.0
+            for g in range(many):
+                here = 0.0
+                for x in range(a):
+                    rows = 0.0
+                    for y in range(b):
+                        m = table[(g * a + x) * b + y]
+                        rows += m
+                        found += m * math.log(m) if m > 0 else 0.0
+                    found -= rows * math.log(rows) if rows > 0 else 0.0
+                    here += rows
+                for y in range(b):
+                    rows = 0.0
+                    for x in range(a):
+                        rows += table[(g * a + x) * b + y]
+                    found -= rows * math.log(rows) if rows > 0 else 0.0
+                found += here * math.log(here) if here > 0 else 0.0
+                total += here
+            out[i, j] = out[j, i] = max(found / total, 0.0) if total > 0 else 0.0

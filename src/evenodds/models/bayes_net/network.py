@@ -38,6 +38,7 @@ from evenodds.models.bayes_net.inference import Inference, patterns
 from evenodds.models.bayes_net.program import Asked, Plan
 from evenodds.models.bayes_net.questions import Questions
 from evenodds.models.bayes_net.reading import Columns
+from evenodds.models.bayes_net.scores import ESS, Score, check_score, family_score
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import (
     States,
@@ -220,6 +221,18 @@ class Network(Questions):
                 lines.append(line)
         title = f"p({node} | {', '.join(parents)})" if parents else f"p({node})"
         return Frame(lines, title)
+
+    @property
+    def rows(self) -> float:
+        """How many rows were learnt, by weight: those of the table that has most."""
+        return max((float(counts.sum()) for counts in self.counts.values()), default=0.0)
+
+    def structure_score(self, score: Score = "bic", ess: float = ESS) -> float:
+        """How well the graph fits what was learnt."""
+        check_score(score, ess)
+        if self.by_hand or not self.tallies:
+            raise DataError("a graph is scored by what was counted: fit all of its tables")
+        return sum(family_score(counts, score, self.rows, ess) for counts in self.counts.values())
 
     # -- in numbers --------------------------------------------------------------------------------------------------
 

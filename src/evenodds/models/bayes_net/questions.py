@@ -13,11 +13,13 @@ from evenodds.families.base import Seed, generator
 from evenodds.models.bayes_net import d_separation
 from evenodds.models.bayes_net.answers import Answer
 from evenodds.models.bayes_net.sampling import draw, gibbs, weighted
+from evenodds.models.bayes_net.scores import ESS, Score
 from evenodds.show import Frame
 
 if TYPE_CHECKING:
     from evenodds.models.bayes_net.d_separation import Names, Separation
     from evenodds.models.bayes_net.network import Network
+    from evenodds.models.bayes_net.structure import Structure
 
 Method = Literal["exact", "weighting", "gibbs"]
 METHODS: tuple[Method, ...] = ("exact", "weighting", "gibbs")
@@ -35,6 +37,11 @@ class Questions:
     def network(self) -> Network:
         """The network that answers."""
         raise NotImplementedError
+
+    @property
+    def graph(self) -> Structure:
+        """The graph alone."""
+        return self.network.structure
 
     # -- probabilities -----------------------------------------------------------------------------------------------
 
@@ -132,19 +139,19 @@ class Questions:
 
     def d_separated(self, a: Names, b: Names, given: Names | None = None, most: int = d_separation.PATHS) -> Separation:
         """Whether the graph makes a and b independent given some nodes; printed, path by path why."""
-        return d_separation.d_separated(self.network.structure, a, b, given, most)
+        return d_separation.d_separated(self.graph, a, b, given, most)
 
     def independences(self, largest: int | None = None) -> Frame:
         """All independences that the graph implies, given up to `largest` nodes."""
-        return d_separation.independences(self.network.structure, largest)
+        return d_separation.independences(self.graph, largest)
 
     def separating_sets(self, a: str, b: str, most: int = d_separation.PATHS) -> list[tuple[str, ...]]:
         """The minimal sets of nodes given which a and b are independent; none where an edge connects them."""
-        return d_separation.separating_sets(self.network.structure, a, b, most)
+        return d_separation.separating_sets(self.graph, a, b, most)
 
     def blanket(self, node: str) -> list[str]:
         """The nodes that are all one needs to know of to know about a node: its Markov blanket."""
-        return self.network.structure.blanket(node)
+        return self.graph.blanket(node)
 
     # -- what it is made of ------------------------------------------------------------------------------------------
 
@@ -162,6 +169,10 @@ class Questions:
         """p(node | parents), line by line; with intervals where it was learnt."""
         return self.network.shown(node, level)
 
+    def structure_score(self, score: Score = "bic", ess: float = ESS) -> float:
+        """How well the graph fits what was learnt: see `scores`."""
+        return self.network.structure_score(score, ess)
+
     def to_bif(self) -> str:
         """The network as text in the Bayesian interchange format."""
         from evenodds.models.bayes_net.bif import to_text
@@ -178,7 +189,7 @@ class Questions:
         """The graph as SVG; nodes that are alike but for a number at their end are drawn once, on a plate."""
         from evenodds.models.bayes_net.picture import picture
 
-        return picture(self.network.structure)
+        return picture(self.graph)
 
     def log_prob(self, X: Any) -> Any:
         """log p(row) of every row, missing cells integrated out."""

@@ -50,7 +50,8 @@ class Columns:
         for name in names:
             if name in edges or kinds[name] not in ("int", "float"):
                 continue
-            many = len(coded(sample[name], f"column {name!r}").labels)
+            places = coded(sample[name], f"column {name!r}").places
+            many = len(np.unique(places[places >= 0]))
             if many > MANY:
                 raise DataError(
                     f"column {name!r} has {many} different numbers: a node has a few states; cut it, as in "

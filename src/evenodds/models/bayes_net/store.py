@@ -1,11 +1,12 @@
 """A network as one safe file: its tallies' arrays, tables given by hand, and a header with the graph.
 
-What is read is checked until nothing can be wrong with it later: states against tallies, shapes against each other, rows
-against adding up to 1.
+What is read is checked until nothing can be wrong with it later: states against tallies, shapes against each other,
+rows against adding up to 1.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import reprlib
 from typing import Any
@@ -113,7 +114,7 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
                 raise ValueError(f"the node {reprlib.repr(name)} is of an unknown kind")
         if "cuts" in one:
             cuts[name] = tuple(float(a_number(edge)) for edge in a_list(one["cuts"]))
-            if not cuts[name] or any(b <= a for a, b in zip(cuts[name], cuts[name][1:])) or kinds.get(name) != "text":
+            if not cuts[name] or any(b <= a for a, b in itertools.pairwise(cuts[name])) or kinds.get(name) != "text":
                 raise ValueError(f"the node {reprlib.repr(name)} is cut out of order")
         shape = tuple(len(states[other]) for other in (*parents[name], name))
         if "tally" not in one:
@@ -147,7 +148,7 @@ def _states(arrays: dict[str, Any], many: dict[str, int]) -> dict[str, tuple[str
         raise ValueError("its states do not end where they should")
     check_texts("its states", blob, ends)
     found, at = {}, 0
-    texts = [blob[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in zip(ends[:-1], ends[1:])]
+    texts = [blob[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(ends.tolist())]
     for name, size in many.items():
         if size < 1:
             raise ValueError(f"the node {reprlib.repr(name)} has no states")

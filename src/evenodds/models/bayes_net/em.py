@@ -1,0 +1,162 @@
+"""Missing cells filled in by expectation and maximisation: each row counts as all the rows it may be, in their shares.
+
+    expect      what each table would count, under the tables so far     one exact answer a row
+    maximise    the tables of these counts
+
+No step lowers log p(rows) + Σ pseudo-count · log p (Dempster, Laird and Rubin 1977). Cells below which nothing is known
+are not filled in: they say nothing of any table (they are barren). A node that no row has is hidden; its tables start at
+random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenodds.errors import DataError
+from evenodds.families import Categorical, Dirichlet
+from evenodds.families.base import Seed, generator
+from evenodds.families.leaves import Floats
+from evenodds.labels import Fixed, Ints, Labels
+from evenodds.models.bayes_net.inference import patterns
+from evenodds.models.bayes_net.program import Asked, Plan, Program
+from evenodds.models.bayes_net.reading import Encoded
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.tables import States, check_size, configurations
+from evenodds.models.bayes_net.tallies import LABELS, Settings, joined, posterior_of, table_of
+from evenodds.tally import Leaf, Tally
+
+STEPS, CLOSE = 1000, 1e-9  # at most so many; enough where a step gains less than this share
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Expected counts of each table, (parents' values, states), and what every step came to."""
+
+    counts: dict[str, Floats]
+    objective: list[float]
+    converged: bool
+
+
+def fill_in(
+    structure: Structure, rows: Encoded, settings: Settings, by_hand: Mapping[str, Floats] | None = None,
+    random_state: Seed = 0, steps: int = STEPS, close: float = CLOSE,
+) -> Filled:  # fmt: skip
+    """Expected counts of all rows, missing cells and all, at the tables that they make most probable."""
+    by_hand = by_hand or {}
+    plan = Plan.of(dict(structure.parents), {node: len(rows.states[node]) for node in structure.nodes})
+    for node in structure.nodes:
+        check_size(node, tuple(len(rows.states[name]) for name in (*structure.parents[node], node)))
+    places = [rows.names.index(node) for node in structure.nodes]
+    codes, weights = _distinct(np.ascontiguousarray(rows.codes[places].T), rows.weights)
+    known, static = [], np.zeros(plan.cells)
+    for pattern, some in patterns(codes >= 0):
+        hard = tuple(np.flatnonzero(pattern).tolist())
+        program = Program(plan, Asked((), hard, (), "expect"))
+        here, weigh = np.ascontiguousarray(codes[some][:, pattern], dtype=np.int64), weights[some]
+        _add_known(plan, program, codes[some], weigh, static)
+        known.append((program, here, weigh))
+    rng = generator(random_state)
+    hidden = {node for node, at in zip(structure.nodes, places) if not np.any(rows.codes[at] >= 0)}
+    prior, tables = _start(structure, plan, rows.states, static, settings, by_hand, hidden, rng)
+    counts, history, converged = static, list[float](), False
+    for _ in range(steps):
+        counts, total = static.copy(), 0.0
+        for program, here, weigh in known:
+            _, log_p, _ = program.run(tables, here, None, weigh, counts)
+            total += float(weigh @ log_p)
+        if total == -math.inf:
+            raise DataError("some rows have probability 0 under the tables: use a prior, or check tables given by hand")
+        history.append(total + _penalty(prior, tables))
+        if len(history) > 1 and history[-1] - history[-2] <= close * max(abs(history[-1]), 1.0):
+            converged = True
+            break
+        tables = _maximise(structure, plan, rows.states, counts, prior, settings, by_hand)
+    found = {node: part for node, part in zip(structure.nodes, _split(plan, counts)) if node not in by_hand}
+    return Filled(found, history, converged)
+
+
+def _distinct(codes: Ints, weights: Floats | None) -> tuple[Ints, Floats]:
+    """The different rows, and what all that are alike weigh."""
+    if not len(codes):
+        raise DataError("there are no rows to learn from")
+    distinct, where = np.unique(codes, axis=0, return_inverse=True)
+    return distinct, np.bincount(where.ravel(), weights, len(distinct)).astype(np.float64)
+
+
+def _add_known(plan: Plan, program: Program, codes: Ints, weights: Floats, counts: Floats) -> None:
+    """Add the families that have no missing cell."""
+    for node, family in enumerate(plan.families):
+        if not any(program.free >> i & 1 for i in family) and np.all(codes[0, list(family)] >= 0):
+            at = plan.starts[node] + codes[:, list(family)] @ np.array(plan.strides(family))
+            counts += np.bincount(at, weights, len(counts))
+
+
+def _split(plan: Plan, flat: Floats) -> list[Floats]:
+    """One run of numbers as the tables of all nodes."""
+    ends = [*plan.starts[1:], plan.cells]
+    return [flat[a:b].reshape(-1, size) for a, b, size in zip(plan.starts, ends, plan.sizes)]
+
+
+def _start(
+    structure: Structure, plan: Plan, states: States, counts: Floats, settings: Settings, by_hand: Mapping[str, Floats],
+    hidden: set[str], rng: np.random.Generator,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """The pseudo-counts, which stay, and tables to start from: those of the cells that are known."""
+    prior, tables = [], []
+    for node, part in zip(structure.nodes, _split(plan, counts)):
+        if node in by_hand:
+            prior.append(np.zeros(part.size))
+            tables.append(by_hand[node].ravel())
+            continue
+        root = settings.prior == "pooled" and len(part) == 1
+        pseudo = (
+            np.zeros(part.shape)
+            if settings.estimate == "mle" or root
+            else posterior_of(node, part, states[node], settings) - part
+        )
+        prior.append(pseudo.ravel())
+        if hidden & {node, *structure.parents[node]}:
+            tables.append(rng.dirichlet(np.ones(part.shape[1]), len(part)).ravel())
+        else:  # nothing that is missing is impossible at the start
+            tables.append(table_of(node, part + 1 / part.size, states[node], settings).ravel())
+    return np.concatenate(prior), np.concatenate(tables)
+
+
+def _maximise(
+    structure: Structure, plan: Plan, states: States, counts: Floats, prior: Floats, settings: Settings,
+    by_hand: Mapping[str, Floats],
+) -> Floats:  # fmt: skip
+    tables = []
+    for node, part, pseudo in zip(structure.nodes, _split(plan, counts), _split(plan, prior)):
+        if node in by_hand:
+            tables.append(by_hand[node].ravel())
+        elif not pseudo.any():
+            tables.append(table_of(node, part, states[node], Settings("mle")).ravel())
+        else:
+            found: Any = Categorical._of(Dirichlet((part + pseudo).T, None), settings.estimate)
+            tables.append(np.ascontiguousarray(found.shares.T).ravel())
+    return np.concatenate(tables)
+
+
+def _penalty(prior: Floats, tables: Floats) -> float:
+    """Σ pseudo-count · log p: the log of the prior density, but for what no table changes."""
+    used = prior > 0
+    return float(prior[used] @ np.log(np.maximum(tables[used], 1e-300)))
+
+
+def tally_of(node: str, parents: tuple[str, ...], counts: Floats, states: States) -> Tally:
+    """Expected counts (parents' values, states) as a tally."""
+    labels, place = Labels.coded(list(states[node]))
+    numbers = np.zeros((2, len(labels), len(counts)))
+    numbers[0][place] = counts.T
+    if not parents:
+        return Tally.of(Fixed(1), {(node, LABELS): Leaf(labels, numbers)}).trimmed()
+    groups, where = Labels.coded([joined(values) for values in configurations(parents, states)])
+    ordered = np.zeros_like(numbers)
+    ordered[..., where] = numbers
+    return Tally.of(groups, {(node, LABELS): Leaf(labels, ordered)}).trimmed()

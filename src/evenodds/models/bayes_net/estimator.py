@@ -1,0 +1,333 @@
+"""BayesNet: a network that is written down, read or learnt; asked anything; and a classifier of one of its nodes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from evenodds.cells import as_column
+from evenodds.data.files import is_path, read
+from evenodds.data.memory import Table, table
+from evenodds.data.source import Memory
+from evenodds.errors import DataError
+from evenodds.families.leaves import Floats, check_weights
+from evenodds.models.bayes_net.explain import explain
+from evenodds.models.bayes_net.independence import Independence, independent
+from evenodds.models.bayes_net.learn import Learnt, NetworkWarning, Search, Wanted, learn
+from evenodds.models.bayes_net.network import Network
+from evenodds.models.bayes_net.questions import Questions
+from evenodds.models.bayes_net.scores import ESS, Score
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.structure_search import PARENTS
+from evenodds.models.bayes_net.tables import read_states, read_tables
+from evenodds.models.bayes_net.tallies import PriorKind, Settings
+from evenodds.models.explanation import Explanation
+from evenodds.replacing import Path
+from evenodds.schema import SchemaWarning
+
+WEIGHT = "sample weight"  # the column of weights that are given apart
+
+
+class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A Bayesian network over columns of categories.
+
+    >>> net = BayesNet("rain -> sprinkler; rain, sprinkler -> wet", tables={
+    ...     "rain": {"yes": 0.2, "no": 0.8},
+    ...     "sprinkler": {"yes": {"on": 0.01, "off": 0.99}, "no": {"on": 0.4, "off": 0.6}},
+    ...     "wet": {("yes", "on"): {"yes": 0.99, "no": 0.01}, ("yes", "off"): {"yes": 0.8, "no": 0.2},
+    ...             ("no", "on"): {"yes": 0.9, "no": 0.1}, ("no", "off"): {"yes": 0.0, "no": 1.0}}})
+    >>> round(net.query("rain", wet="yes")["yes"], 4)
+    0.3577
+
+    Parameters
+    ----------
+    structure : str, edges, mapping or Structure, optional
+        The graph: "rain -> wet", pairs (parent, child), or {node: parents}. Where a graph is searched for by climbing,
+        its start.
+    target : str, optional
+        The node that `predict` tells.
+    tables, states : mapping, optional
+        Tables given by hand, which stay as they are, and nodes' states; other tables are learnt, other states are those
+        in the data.
+    estimate : {"predictive", "mean", "map", "mle"}
+        What is made of each table's posterior ("predictive" and "mean" are one here).
+    prior : {"pooled", "flat", "bdeu", "k2"}
+        `smoothing` pseudo-rows with the node's own shares for each of the parents' values, as in naive Bayes; or
+        `smoothing` pseudo-counts a cell; or `smoothing` pseudo-rows over the whole table; or one a cell.
+    smoothing : float or "auto"
+        Its strength; "auto" is chosen by leave-one-out, and is 1 of "bdeu".
+    search : {None, "star", "tan", "chow-liu", "hill-climbing"}
+        How the graph is found, if it is; "star" is naive Bayes, and what is taken where only a target is told.
+    criterion : {"bic", "aic", "bdeu", "k2"}
+        What climbing raises; `ess` are the pseudo-rows of "bdeu".
+    required, forbidden : edges
+        Which edges a climb must have, or must not.
+    max_parents : int
+        How many parents a climb gives a node, at most.
+    missing : {"ignore", "em"}
+        Missing cells: a table leaves out the rows that lack a cell of it; or they are filled in, step by step.
+    cuts : mapping
+        Where columns of numbers are cut: edges, or a number of parts of equal mass.
+    threads : int, optional
+        How many threads read and count.
+    random_state : int or Generator
+        Of the start of hidden nodes' tables.
+
+    Attributes
+    ----------
+    model_ : Network
+        The network as a value: it adds, subtracts and is saved.
+    classes_ : array
+        The target's values.
+    objective_ : list
+        What each step of filling in missing cells came to: log p(rows) and the prior's part.
+    """
+
+    model_: Network
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        structure: Any = None,
+        target: str | None = None,
+        *,
+        tables: Mapping[str, Any] | None = None,
+        states: Mapping[str, Any] | None = None,
+        estimate: str = "predictive",
+        prior: PriorKind = "pooled",
+        smoothing: Any = "auto",
+        search: Search | None = None,
+        criterion: Score = "bic",
+        ess: float = ESS,
+        required: Any = (),
+        forbidden: Any = (),
+        max_parents: int = PARENTS,
+        missing: str = "ignore",
+        cuts: Mapping[str, Any] | None = None,
+        threads: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.structure = structure
+        self.target = target
+        self.tables = tables
+        self.states = states
+        self.estimate = estimate
+        self.prior = prior
+        self.smoothing = smoothing
+        self.search = search
+        self.criterion = criterion
+        self.ess = ess
+        self.required = required
+        self.forbidden = forbidden
+        self.max_parents = max_parents
+        self.missing = missing
+        self.cuts = cuts
+        self.threads = threads
+        self.random_state = random_state
+
+    @classmethod
+    def of(cls, network: Network, target: str | None = None) -> Self:
+        """The estimator of a network, such as one from a file."""
+        settings = network.settings
+        how = {"estimate": settings.estimate, "prior": settings.prior, "smoothing": settings.smoothing}
+        cuts = dict(network.columns.cuts) or None
+        new = cls(network.structure, target, tables=network.by_hand or None, states=network.states, cuts=cuts, **how)
+        return new._keep(network, target)
+
+    @classmethod
+    def read(cls, path: Path, target: str | None = None, encoding: str | None = None) -> Self:
+        """The network in a BIF file."""
+        return cls.of(Network.read(path, encoding), target)
+
+    @classmethod
+    def load(cls, path: Path, target: str | None = None) -> Self:
+        """The network that was saved in a file."""
+        return cls.of(Network.load(path), target)
+
+    def save(self, path: Path) -> None:
+        """Write the network to one safe file, which replaces an old one whole, or not at all."""
+        self.network.save(path)
+
+    @staticmethod
+    def independent(
+        data: Any, a: str, b: str, given: Any = (), *, weights: str | None = None, level: float = 0.95, cuts: Any = None
+    ) -> Independence:
+        """Whether the data let two columns be independent given others: mutual information with its interval."""
+        return independent(data, a, b, given, weights=weights, level=level, cuts=cuts)
+
+    @property
+    def network(self) -> Network:
+        """The network that was learnt, or whose tables are all given."""
+        if hasattr(self, "model_"):
+            return self.model_
+        if self.structure is None or self.tables is None:
+            raise NotFittedError("this BayesNet has no tables yet: call fit, or give them as tables=")
+        told = (self.structure, self.tables, self.states)
+        kept, known = getattr(self, "_given", (None, None))
+        if known is None or any(a is not b for a, b in zip(kept, told)):
+            known = Network.given(*told)
+            self._given = (told, known)
+        return known
+
+    @property
+    def graph(self) -> Structure:
+        """The graph, which may be asked before there are tables."""
+        if not hasattr(self, "model_") and self.structure is not None:
+            return Structure.of(self.structure)
+        return self.network.structure
+
+    # -- learning ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the tables, and the graph if it is searched for. `X` may be the path of a file, or a glob.
+
+        The target is a column of `X`, named by `y` or by `target`; or `y` has a value for each row. Weights are a
+        column's name, or a number for each row.
+        """
+        found, target = self._learn(X, y, sample_weight)
+        self.objective_ = list(found.objective)
+        return self._keep(found.network, target)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn some more rows: their tallies are added. The graph stays."""
+        if not hasattr(self, "model_"):
+            return self.fit(X, y, sample_weight)
+        if self.missing != "ignore":
+            raise DataError("what was filled in by steps does not add: fit all rows together")
+        more, _ = self._learn(X, y, sample_weight, self.model_.structure)
+        return self._keep(self.model_ + more.network, getattr(self, "target_", None))
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take rows out again, as if they had never been learnt."""
+        if self.missing != "ignore":
+            raise DataError("what was filled in by steps does not subtract: fit the other rows")
+        less, _ = self._learn(X, y, sample_weight, self.network.structure)
+        return self._keep(self.network - less.network, getattr(self, "target_", None))
+
+    def _learn(self, X: Any, y: Any, weights: Any, graph: Structure | None = None) -> tuple[Learnt, str | None]:
+        source, target, weigh = self._source(X, y, weights)
+        structure = graph or (None if self.structure is None else Structure.of(self.structure))
+        search = None if graph is not None else self.search
+        if structure is None and search is None and target is not None:
+            search = "star"
+        wanted = Wanted(
+            structure, search, target, self.criterion, self.ess, _edges(self.required), _edges(self.forbidden),
+            self.max_parents, missing=self.missing, cuts=dict(self.cuts or {}), random_state=self.random_state,  # type: ignore[arg-type]
+        )  # fmt: skip
+        states, tables = dict[str, Any](), dict[str, Any]()
+        if structure is not None:
+            states, tables = read_tables(structure, self.tables or {}, read_states(structure, self.states))
+        elif self.states is not None:
+            states = {str(node): tuple(map(str, given)) for node, given in self.states.items()}
+        settings = Settings(self.estimate, self.prior, self.smoothing)  # type: ignore[arg-type]
+        found = learn(source, wanted, settings, states, tables, weigh, self.threads)
+        for sentence in found.report.sentences():
+            warnings.warn(sentence, SchemaWarning, stacklevel=3)
+        return found, target
+
+    def _source(self, X: Any, y: Any, weights: Any) -> tuple[Any, str | None, str | None]:
+        """Where rows come from, and the names of the target and of the weights in it."""
+        target = y if isinstance(y, str) else self.target
+        if is_path(X):
+            if not isinstance(y, (str, type(None))) or not isinstance(weights, (str, type(None))):
+                raise DataError("rows of a file have their target and weights in columns: name them")
+            return read(X), target, weights
+        rows = table(
+            X.collect() if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape") else X
+        )
+        columns: dict[str, Any] = dict(rows.columns)
+        if y is not None and not isinstance(y, str):
+            target = self.target or str(getattr(y, "name", None) or "class")
+            columns[target] = as_column(y)
+            if len(columns[target]) != rows.rows:
+                raise DataError(f"{len(columns[target])} target values for {rows.rows} rows: give one for each row")
+        if weights is not None and not isinstance(weights, str):
+            columns[WEIGHT], weights = check_weights(weights, rows.rows), WEIGHT
+        if rows.rows == 0:
+            raise DataError("the table has no rows")
+        if rows.dense is not None:
+            raise DataError("a sparse matrix has no columns of categories: give a data frame")
+        return Memory(Table(columns, rows.rows, rows.named)), target, weights
+
+    def _keep(self, network: Network, target: str | None) -> Self:
+        self.model_ = network
+        if target is not None:
+            network.structure.check(target)
+            self.target_, self.classes_ = target, np.array(network.values(target))
+            names = [node for node in network.structure.nodes if node != target]
+            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        return self
+
+    # -- a classifier ------------------------------------------------------------------------------------------------
+
+    def _target(self) -> str:
+        target = getattr(self, "target_", None) or self.target
+        if target is None:
+            raise NotFittedError("this BayesNet has no target: name one, as in BayesNet(..., target='class')")
+        self.network.structure.check(target)
+        return str(target)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(target | row) of every row; missing cells, and values that are no states, are integrated out."""
+        network, target = self.network, self._target()
+        others = [node for node in network.structure.nodes if node != target]
+        at = network.places([target])[0]
+
+        def answer(rows: Any) -> Floats:
+            if others and not set(others) & set(rows.columns):
+                raise DataError(f"the rows have none of the columns {', '.join(map(repr, others[:8]))}")
+            found, impossible = network.inference.posterior(at, network.codes(rows, others))
+            if impossible.any():
+                found[impossible] = network.inference.marginals({}, {})[at]
+                warnings.warn(
+                    f"{int(impossible.sum())} rows have probability 0 under these tables: they get p({target}); a prior "
+                    "avoids this",
+                    NetworkWarning,
+                    stacklevel=3,
+                )
+            return found
+
+        if not is_path(X):
+            return answer(self._source(X, None, None)[0].table)
+        from evenodds.models.bayes_net.reading import batches
+
+        source = read(X)
+        known = [node for node in others if node in source.sample().columns]
+        columns = type(network.columns)({n: network.columns.kinds.get(n, "text") for n in known}, network.columns.cuts)
+        parts = batches(
+            source,
+            columns,
+            None,
+            self.threads,
+            lambda cells, _: answer(Table(cells, len(next(iter(cells.values())).codes))),
+        )
+        return np.concatenate([part for part, _ in parts])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(target | row)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The target's most probable value of each row."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.array(self.network.values(self._target()))[best]
+
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> list[Explanation]:
+        """Why each row is given its value: the prior and what each finding adds, in log-odds that add up."""
+        network, target = self.network, self._target()
+        others = [node for node in network.structure.nodes if node != target]
+        return explain(network, target, network.codes(self._source(X, None, None)[0].table, others), of, against)
+
+
+def _edges(given: Any) -> tuple[tuple[str, str], ...]:
+    """Edges from a string, or from pairs."""
+    if isinstance(given, str):
+        return tuple(Structure.of(given).edges) if given.strip() else ()
+    return tuple((str(a), str(b)) for a, b in given)

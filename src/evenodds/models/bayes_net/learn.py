@@ -1,0 +1,147 @@
+"""A network learnt from any source: its tables in one sum; by steps where cells are missing; its graph too, if wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from evenodds.data.report import Report
+from evenodds.data.source import Source
+from evenodds.errors import DataError, warn
+from evenodds.families.base import Seed
+from evenodds.families.leaves import Floats
+from evenodds.models.bayes_net.em import fill_in, tally_of
+from evenodds.models.bayes_net.network import Network
+from evenodds.models.bayes_net.reading import Columns, Encoded, encode, families_of, sum_families
+from evenodds.models.bayes_net.scores import ESS, Score
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.structure_search import PARENTS, PATIENCE, chow_liu, climb, tan
+from evenodds.models.bayes_net.tables import States
+from evenodds.models.bayes_net.tallies import Settings
+from evenodds.tally import Tally
+
+Search = Literal["star", "tan", "chow-liu", "hill-climbing"]
+SEARCHES: tuple[Search, ...] = ("star", "tan", "chow-liu", "hill-climbing")
+Missing = Literal["ignore", "em"]
+
+
+class NetworkWarning(UserWarning):
+    """Something about a learnt network that a person should know."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be learnt: a graph that is given, or how it is searched for; and what becomes of missing cells."""
+
+    structure: Structure | None = None
+    search: Search | None = None
+    target: str | None = None
+    score: Score = "bic"
+    ess: float = ESS
+    required: tuple[tuple[str, str], ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+    max_parents: int = PARENTS
+    patience: int = PATIENCE
+    missing: Missing = "ignore"
+    cuts: Mapping[str, Any] = field(default_factory=dict)
+    random_state: Seed = 0
+
+    def __post_init__(self) -> None:
+        if self.search is not None and self.search not in SEARCHES:
+            raise ValueError(f"search={self.search!r}: expected one of {', '.join(map(repr, SEARCHES))}")
+        if self.missing not in ("ignore", "em"):
+            raise ValueError(f"missing={self.missing!r}: expected 'ignore' or 'em'")
+        if self.structure is None and self.search is None:
+            raise DataError(
+                "no graph is given: name one, as in 'rain -> wet', or say how it is searched for, search='tan'"
+            )
+        if self.search in ("star", "tan") and self.target is None:
+            raise DataError(f"search={self.search!r} needs a target: name the column of the classes")
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A network, what was wrong with some rows, and what each step of filling in missing cells came to."""
+
+    network: Network
+    report: Report
+    objective: tuple[float, ...] = ()
+
+
+def learn(
+    source: Source, wanted: Wanted, settings: Settings, states: States | None = None,
+    by_hand: Mapping[str, Floats] | None = None, weights: str | None = None, threads: int | None = None,
+) -> Learnt:  # fmt: skip
+    """The network of a source's rows."""
+    given, tables = dict(states or {}), dict(by_hand or {})
+    names = list(source.sample().columns) if wanted.structure is None else list(wanted.structure.nodes)
+    if wanted.structure is None:
+        names = [name for name in names if name != weights]
+    present = set(source.sample().columns)
+    hidden = [name for name in names if name not in present and name in given and wanted.missing == "em"]
+    columns = Columns.decided(source, [name for name in names if name not in hidden], wanted.cuts)
+    if wanted.search in (None, "star") and wanted.missing == "ignore":
+        structure = _star(names, wanted.target) if wanted.structure is None else wanted.structure
+        families = {node: parents for node, parents in structure.parents.items() if node not in tables}
+        tallies, report = sum_families(source, columns, families, weights, threads)
+        _check_rows(source, tallies)
+        return Learnt(Network.learnt(structure, tallies, settings, columns, given, tables), report)
+    rows, report = encode(source, columns, weights, threads, given)
+    if rows.rows == 0 or rows.mass == 0:
+        raise DataError(f"{source.name} has no rows to learn from")
+    structure = find_structure(rows, wanted)
+    if wanted.missing == "ignore":
+        tallies = {node: tally for node, tally in families_of(rows, structure).items() if node not in tables}
+        return Learnt(Network.learnt(structure, tallies, settings, columns, rows.states, tables), report)
+    if hidden:
+        empty = np.full((len(hidden), rows.rows), -1, np.int32)
+        rows = Encoded((*rows.names, *hidden), rows.states, np.concatenate([rows.codes, empty]), rows.weights)
+    filled = fill_in(structure, rows, settings, tables, wanted.random_state)
+    if not filled.converged:
+        warn(
+            f"the tables still changed after {len(filled.objective)} steps of filling in missing cells", NetworkWarning
+        )
+    expected = {
+        node: tally_of(node, structure.parents[node], counts, rows.states) for node, counts in filled.counts.items()
+    }  # fmt: skip
+    network = Network.learnt(structure, expected, settings, columns, rows.states, tables)
+    return Learnt(network, report, tuple(filled.objective))
+
+
+def find_structure(rows: Encoded, wanted: Wanted) -> Structure:
+    """The graph that is given, or that is found in the rows."""
+    if wanted.search is None:
+        assert wanted.structure is not None
+        return wanted.structure
+    if wanted.search == "star":
+        return _star(list(rows.names), wanted.target)
+    if wanted.search == "tan":
+        assert wanted.target is not None
+        return tan(rows, wanted.target)
+    if wanted.search == "chow-liu":
+        return chow_liu(rows, wanted.target)
+    return climb(
+        rows, wanted.score, ess=wanted.ess, start=wanted.structure, required=wanted.required,
+        forbidden=wanted.forbidden, parents=wanted.max_parents, patience=wanted.patience,
+    ).structure  # fmt: skip
+
+
+def _star(names: list[str], target: str | None) -> Structure:
+    """Naive Bayes: the class is every other node's only parent."""
+    assert target is not None
+    if target not in names:
+        from evenodds.models.bayes_net.structure import unknown
+
+        raise DataError(unknown("column", target, names))
+    return Structure({name: () if name == target else (target,) for name in names})
+
+
+def _check_rows(source: Source, tallies: Mapping[str, Tally]) -> None:
+    for node, tally in tallies.items():
+        if not tally.counts.size:
+            raise DataError(
+                f"{source.name} has no row with a value of {node!r} and of its parents: nothing can be learnt"
+            )

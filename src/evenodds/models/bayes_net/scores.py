@@ -1,0 +1,49 @@
+"""How well a graph fits what was counted: a sum over its families, of nodes with their parents.
+
+log-likelihood   Σ n log(n / n_parents): of the rows under the best tables
+bic              less log(rows) / 2 for each parameter (Schwarz 1978)
+aic              less 1 for each parameter (Akaike 1974)
+bdeu, k2         log p(rows), the tables integrated out under a Dirichlet: `ess` pseudo-rows spread evenly over each
+                 table (Heckerman, Geiger and Chickering 1995), or one a cell (Cooper and Herskovits 1992)
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from evenodds.families import Categorical
+from evenodds.families.leaves import Floats
+from evenodds.models.bayes_net.tallies import of_counts
+
+Score = Literal["bic", "aic", "bdeu", "k2", "log-likelihood"]
+SCORES: tuple[Score, ...] = ("bic", "aic", "bdeu", "k2", "log-likelihood")
+ESS = 10.0  # pseudo-rows of bdeu, if not told
+
+
+def check_score(score: str, ess: float) -> None:
+    """Refuse the name of a score that is none."""
+    if score not in SCORES:
+        raise ValueError(f"score={score!r}: expected one of {', '.join(map(repr, SCORES))}")
+    if not 0 < ess < np.inf:
+        raise ValueError(f"ess={ess}: expected a number of pseudo-rows above 0")
+
+
+def family_score(counts: Floats, score: Score, rows: float, ess: float = ESS) -> float:
+    """The score of one family, from its counts (parents' values, states).
+
+    Where some of the rows lack a cell of the family, what the others say is scaled up to all of them, so that families
+    can be compared (Balov 2013).
+    """
+    q, r = counts.shape
+    scale = max(rows / max(float(counts.sum()), 1e-300), 1.0)
+    if score in ("bdeu", "k2"):
+        tally, _ = of_counts("node", counts, tuple(map(str, range(r))))
+        prior = Categorical.flat_prior(1.0 if score == "k2" else ess / (q * r))
+        return scale * float(np.sum(Categorical.log_evidence(tally, prior)))
+    from scipy.special import xlogy
+
+    fit = float(xlogy(counts, counts).sum() - xlogy(counts.sum(axis=1), counts.sum(axis=1)).sum())
+    each = {"bic": np.log(max(rows, 1.0)) / 2, "aic": 1.0, "log-likelihood": 0.0}[score]
+    return scale * fit - float(each) * q * (r - 1)
