@@ -4,8 +4,8 @@
     maximise    the tables of these counts
 
 No step lowers log p(rows) + Σ pseudo-count · log p (Dempster, Laird and Rubin 1977). Cells below which nothing is known
-are not filled in: they say nothing of any table (they are barren). A node that no row has is hidden; its tables start at
-random.
+are not filled in: they say nothing of any table (they are barren). A node that no row has is hidden; its tables start
+at random.
 """
 
 from __future__ import annotations

@@ -286,8 +286,8 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if impossible.any():
                 found[impossible] = network.inference.marginals({}, {})[at]
                 warnings.warn(
-                    f"{int(impossible.sum())} rows have probability 0 under these tables: they get p({target}); a prior "
-                    "avoids this",
+                    f"{int(impossible.sum())} rows have probability 0 under these tables: they get p({target}); "
+                    "a prior avoids this",
                     NetworkWarning,
                     stacklevel=3,
                 )

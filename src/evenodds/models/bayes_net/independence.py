@@ -2,8 +2,8 @@
 
     I(a; b | z) = Σ p(a, b, z) log( p(a, b | z) / (p(a | z) p(b | z)) )
 
-2 n I is about a chi-squared variable with (|a| - 1)(|b| - 1) degrees of freedom for each z, shifted by 2 n times the true
-information: that gives a p-value, and an interval that holds 0 where independence is possible.
+2 n I is about a chi-squared variable with (|a| - 1)(|b| - 1) degrees of freedom for each z, shifted by 2 n times the
+true information: that gives a p-value, and an interval that holds 0 where independence is possible.
 """
 
 from __future__ import annotations

@@ -246,3 +246,11 @@ def pair_information(codes: Any, sizes: Any, groups: Any, many: Any, weights: An
                 found += here * math.log(here) if here > 0 else 0.0
                 total += here
             out[i, j] = out[j, i] = max(found / total, 0.0) if total > 0 else 0.0
+
+
+@kernel
+def combine(places: Any, size: Any, group: Any) -> None:
+    """group = group · size + place, in place; -1 where either is."""
+    for i in range(len(places)):
+        p, g = places[i], group[i]
+        group[i] = g * size + p if g >= 0 and p >= 0 else -1

@@ -1,4 +1,4 @@
-"""A network learnt from any source: its tables in one sum; by steps where cells are missing; its graph too, if wanted."""
+"""A network learnt from any source: its tables in one sum, or by steps where cells are missing; its graph too."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 `chow_liu` finds the tree of the highest likelihood, `tan` the best tree of the features below their class (Friedman,
 Geiger and Goldszmidt 1997): both are the heaviest spanning tree of mutual information. `climb` adds, drops and turns
-edges while the score rises, and goes on for some steps when it does not, never to a graph it has been at; then it climbs
-again from near the best, some edges changed at random.
+edges while the score rises, and goes on for some steps when it does not, never to a graph it has been at; then it
+climbs again from near the best, some edges changed at random.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ several parents it is their values with commas between them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from evenodds.families.base import COLUMN, check_estimate
 from evenodds.families.leaves import Floats, Rows, count
 from evenodds.families.smoothing import WEAK, auto_smoothing
 from evenodds.labels import Fixed, Grid, Labels
+from evenodds.models.bayes_net.kernels import combine
 from evenodds.models.bayes_net.tables import States, check_size
 from evenodds.tally import Leaf, Tally
 
@@ -78,37 +79,56 @@ def parted(text: str, many: int = 2) -> list[str]:
     return parts
 
 
-def count_family(node: str, parents: tuple[str, ...], cells: dict[str, Coded], weights: Floats | None) -> Tally:
-    """How often each value of a node occurs with each of its parents' values; rows that lack a cell are left out."""
-    own = cells[node]
-    where = own.places
-    if not parents:
-        known = where >= 0
-        rows = Rows(np.zeros(len(where), np.int32), 1, weights)
-        return Tally.of(Fixed(1), {(node, LABELS): Leaf(own.labels, count(where, len(own.labels), rows))})
-    known = where >= 0
-    group = np.zeros(len(where), np.int64)
-    for parent in parents:
-        places = cells[parent].places
-        known &= places >= 0
-        group = group * max(len(cells[parent].labels), 1) + places
-    sizes = [len(cells[parent].labels) for parent in parents]
-    if not known.all():
-        where, group = where[known], group[known]
-        weights = None if weights is None else weights[known]
-    kept = np.arange(math.prod(sizes))
-    if math.prod(sizes) * (len(own.labels) + 1) > DENSE:
+def count_family(node: str, parents: tuple[str, ...], cells: Mapping[str, Coded], weights: Floats | None) -> Tally:
+    """How often each value of a node occurs with each of its parents' values; rows that lack a cell are left out.
+
+    Rows are counted by the codes they have; only the small table of counts is brought into the order of the labels.
+    """
+    own, many = cells[node], 1
+    where, axis = own.codes, own.labels
+    sizes = [len(cells[parent].place) for parent in parents]
+    group = np.zeros(len(where), np.int32 if math.prod(sizes) < 2**31 else np.int64)
+    for parent, size in zip(parents, sizes):
+        combine(cells[parent].codes, size, group)
+        many *= size
+    if group.min(initial=0) < 0:
+        where, group = np.where(group < 0, -1, where), np.maximum(group, 0)
+    kept = np.arange(0)
+    if many * (len(own.place) + 1) > DENSE:
         kept, group = np.unique(group, return_inverse=True)
-    numbers = count(where, len(own.labels), Rows(group.astype(np.int32), len(kept), weights))
-    if len(parents) == 1 and len(kept) == sizes[0]:
-        return Tally.of(cells[parents[0]].labels, {(node, LABELS): Leaf(own.labels, numbers)})
+        many = len(kept)
+    local = count(where, len(own.place), Rows(group, many, weights))
+    numbers = _placed(local, own.place, len(axis), -2)
+    if not parents:
+        return Tally.of(Fixed(1), {(node, LABELS): Leaf(axis, numbers)})
+    if len(parents) == 1 and not len(kept):
+        parent = cells[parents[0]]
+        return Tally.of(
+            parent.labels, {(node, LABELS): Leaf(axis, _placed(numbers, parent.place, len(parent.labels), -1))}
+        )
     occurs = np.flatnonzero(numbers.any(axis=tuple(range(numbers.ndim - 1))))
-    texts = [cells[parent].labels.texts() for parent in parents]
-    at = np.unravel_index(kept[occurs], sizes)
+    texts = [_texts(cells[parent]) for parent in parents]
+    at = np.unravel_index(kept[occurs] if len(kept) else occurs, sizes)
     labels, place = Labels.coded([joined([t[i] for t, i in zip(texts, values)]) for values in zip(*at)])
-    ordered = np.zeros((*numbers.shape[:-1], len(labels)), numbers.dtype)
-    ordered[..., place] = numbers[..., occurs]
-    return Tally.of(labels, {(node, LABELS): Leaf(own.labels, ordered)})
+    return Tally.of(labels, {(node, LABELS): Leaf(axis, _placed(numbers[..., occurs], place, len(labels), -1))})
+
+
+def _placed(numbers: Any, place: Any, size: int, axis: int) -> Any:
+    """Numbers along one axis at their places; those that share one are added, those of none (-1) left out."""
+    if len(place) == size and np.array_equal(place, np.arange(size)):
+        return numbers
+    real = place >= 0
+    shape = list(numbers.shape)
+    shape[axis] = size
+    found = np.zeros(shape, numbers.dtype)
+    np.add.at(np.moveaxis(found, axis, 0), place[real], np.moveaxis(numbers, axis, 0)[real])
+    return found
+
+
+def _texts(cells: Coded) -> list[str]:
+    """The text of each code."""
+    texts = cells.labels.texts()
+    return [texts[i] if i >= 0 else "" for i in cells.place]
 
 
 def dense(tally: Tally, node: str, parents: tuple[str, ...], states: States) -> Floats:
