@@ -31,7 +31,7 @@ def brute_force(network, hard, soft):
         if node in hard:
             like = np.array([float(state == hard[node]) for state in network.states[node]])
         elif node in soft:
-            like = np.asarray(soft[node]) / np.max(soft[node])
+            like = np.asarray(soft[node])
         table = table * like.reshape([-1 if i == j else 1 for i in range(table.ndim)])
     return table
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Quadrature,
         weigh,
     )
+    from evenodds.models.bayes_net.estimator import BayesNet
     from evenodds.models.bayes_rule import update
     from evenodds.models.bridge.estimator import NaiveLogistic
     from evenodds.models.classifier import NaiveBayes
@@ -64,6 +65,7 @@ _HOME = {
     "evenodds.models.glm.coefficients": "GaussianPrior",
     "evenodds.models.mixture.estimator": "Mixture",
     "evenodds.models.glm.notes": "RegressionWarning",
+    "evenodds.models.bayes_net.estimator": "BayesNet",
     "evenodds.models.bayes_rule": "update",
     "evenodds.audit.compare": "compare",
     "evenodds.audit.decisions": "Decision LeastCost",
@@ -79,6 +81,7 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names.spli
 __all__ = [
     "GLM",
     "AtMost",
+    "BayesNet",
     "Bernoulli",
     "Beta",
     "Binned",

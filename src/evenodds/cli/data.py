@@ -6,11 +6,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from evenodds.cli.output import BadDataError
+from evenodds.cli.output import BadDataError, WrongUsageError
 
 if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
@@ -72,6 +72,12 @@ def load_any(path: str) -> Model | Bridge | Regression | MixtureModel:
 
     found: Model | Bridge | Regression | MixtureModel = load(path)
     return found
+def load_any(path: str) -> Model | Bridge | Regression:
+    """The model in a file, whatever its kind; a network has commands of its own."""
+    found: Any = load(path)
+    if found.kind == "network":
+        raise WrongUsageError(f"{path} is a network: evenodds net show, query and sample take it")
+    return cast("Model | Bridge | Regression", found)
 
 
 def load(path: str) -> Model:

@@ -171,7 +171,7 @@ def _number(option: str, text: str) -> float:
         raise WrongUsageError(f"{option}: {text!r} is not a number") from None
 
 
-def _gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable[[F], F]:
+def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable[[F], F]:
     """A decorator that gives a command these options as one argument of this kind."""
     fields = [field.name for field in dataclasses.fields(kind)]
 
@@ -190,7 +190,7 @@ def _gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callabl
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 weighted = click.option("--weight", metavar="COLUMN", help="A column that says how much each row counts.")
-reading = _gathered(
+reading = gathered(
     Input,
     "reading",
     click.option("--separator", metavar="CHAR", help="Of CSV cells; detected if not given. 'tab' is a tab."),
@@ -199,7 +199,7 @@ reading = _gathered(
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many; the result is the same."),
     click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
 )
-modelling = _gathered(
+modelling = gathered(
     Modelling,
     "modelling",
     click.option("-t", "--target", metavar="COLUMN", help="The column to predict."),

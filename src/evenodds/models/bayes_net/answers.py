@@ -95,4 +95,4 @@ def likelihood(node: str, value: Any, states: tuple[str, ...]) -> Floats | int:
         return place(node, value, states)
     if not np.all((found >= 0) & np.isfinite(found)) or not found.any():
         raise DataError(f"the evidence about {node!r} is {found.tolist()}: expected likelihoods, 0 or more, not all 0")
-    return found / found.max()
+    return found

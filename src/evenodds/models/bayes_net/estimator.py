@@ -23,7 +23,7 @@ from evenodds.models.bayes_net.learn import Learnt, NetworkWarning, Search, Want
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.questions import Questions
 from evenodds.models.bayes_net.scores import ESS, Score
-from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.structure import Structure, edges_of
 from evenodds.models.bayes_net.structure_search import PARENTS
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
@@ -134,10 +134,11 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def of(cls, network: Network, target: str | None = None) -> Self:
         """The estimator of a network, such as one from a file."""
-        settings = network.settings
-        how = {"estimate": settings.estimate, "prior": settings.prior, "smoothing": settings.smoothing}
-        cuts = dict(network.columns.cuts) or None
-        new = cls(network.structure, target, tables=network.by_hand or None, states=network.states, cuts=cuts, **how)
+        how = network.settings
+        new = cls(
+            network.structure, target, tables=network.by_hand or None, states=network.states, estimate=how.estimate,
+            prior=how.prior, smoothing=how.smoothing, cuts=dict(network.columns.cuts) or None,
+        )  # fmt: skip
         return new._keep(network, target)
 
     @classmethod
@@ -169,11 +170,10 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.structure is None or self.tables is None:
             raise NotFittedError("this BayesNet has no tables yet: call fit, or give them as tables=")
         told = (self.structure, self.tables, self.states)
-        kept, known = getattr(self, "_given", (None, None))
-        if known is None or any(a is not b for a, b in zip(kept, told)):
-            known = Network.given(*told)
-            self._given = (told, known)
-        return known
+        kept: Any = getattr(self, "_given", None)  # what was told, and the network of it
+        if kept is None or any(a is not b for a, b in zip(kept[0], told)):
+            kept = self._given = (told, Network.given(*told))
+        return kept[1]
 
     @property
     def graph(self) -> Structure:
@@ -217,7 +217,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if structure is None and search is None and target is not None:
             search = "star"
         wanted = Wanted(
-            structure, search, target, self.criterion, self.ess, _edges(self.required), _edges(self.forbidden),
+            structure, search, target, self.criterion, self.ess, edges_of(self.required), edges_of(self.forbidden),
             self.max_parents, missing=self.missing, cuts=dict(self.cuts or {}), random_state=self.random_state,  # type: ignore[arg-type]
         )  # fmt: skip
         states, tables = dict[str, Any](), dict[str, Any]()
@@ -324,10 +324,3 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         network, target = self.network, self._target()
         others = [node for node in network.structure.nodes if node != target]
         return explain(network, target, network.codes(self._source(X, None, None)[0].table, others), of, against)
-
-
-def _edges(given: Any) -> tuple[tuple[str, str], ...]:
-    """Edges from a string, or from pairs."""
-    if isinstance(given, str):
-        return tuple(Structure.of(given).edges) if given.strip() else ()
-    return tuple((str(a), str(b)) for a, b in given)

@@ -202,6 +202,18 @@ def _parse(text: str) -> dict[str, tuple[str, ...]]:
     return {node: tuple(parents) for node, parents in found.items()}
 
 
+def edges_of(what: Any) -> tuple[tuple[str, str], ...]:
+    """Edges from a string, or from pairs (parent, child); they may form cycles, as forbidden ones do.
+
+    >>> edges_of("a -> b; b -> a")
+    (('b', 'a'), ('a', 'b'))
+    """
+    if isinstance(what, str):
+        found = _parse(what) if what.strip() else {}
+        return tuple((parent, node) for node, parents in found.items() for parent in parents)
+    return tuple((str(a), str(b)) for a, b in what)
+
+
 def quoted(name: str) -> str:
     """A node's name as a structure's string has it.
 

@@ -87,7 +87,7 @@ def count_family(node: str, parents: tuple[str, ...], cells: Mapping[str, Coded]
     own, many = cells[node], 1
     where, axis = own.codes, own.labels
     sizes = [len(cells[parent].place) for parent in parents]
-    group = np.zeros(len(where), np.int32 if math.prod(sizes) < 2**31 else np.int64)
+    group: Any = np.zeros(len(where), np.int32 if math.prod(sizes) < 2**31 else np.int64)
     for parent, size in zip(parents, sizes):
         combine(cells[parent].codes, size, group)
         many *= size
@@ -102,10 +102,9 @@ def count_family(node: str, parents: tuple[str, ...], cells: Mapping[str, Coded]
     if not parents:
         return Tally.of(Fixed(1), {(node, LABELS): Leaf(axis, numbers)})
     if len(parents) == 1 and not len(kept):
-        parent = cells[parents[0]]
-        return Tally.of(
-            parent.labels, {(node, LABELS): Leaf(axis, _placed(numbers, parent.place, len(parent.labels), -1))}
-        )
+        above = cells[parents[0]]
+        numbers = _placed(numbers, above.place, len(above.labels), -1)
+        return Tally.of(above.labels, {(node, LABELS): Leaf(axis, numbers)})
     occurs = np.flatnonzero(numbers.any(axis=tuple(range(numbers.ndim - 1))))
     texts = [_texts(cells[parent]) for parent in parents]
     at = np.unravel_index(kept[occurs] if len(kept) else occurs, sizes)
