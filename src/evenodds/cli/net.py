@@ -182,8 +182,8 @@ def learn(
     if search in ("star", "tan") and tables.target is None:
         raise WrongUsageError(f"--search {search} needs the column of the classes: name it with --target")
     more = {
-        "score": criterion, "ess": ess, "required": edges_of("; ".join(required)), "forbidden": edges_of("; ".join(forbidden)),
-        "max_parents": max_parents,
+        "score": criterion, "ess": ess, "max_parents": max_parents, "required": edges_of("; ".join(required)),
+        "forbidden": edges_of("; ".join(forbidden)),
     }  # fmt: skip
     found = _learn(None, search, more, paths, tables, reading)
     _save(found, output, as_json, reading.quiet)

@@ -12,7 +12,7 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from evenodds.models.bayes_net import kernels
 from evenodds.models.bayes_net.cliques import bits, check_size, rooted, tree_of
 
 Want = Literal["query", "marginals", "most", "expect"]
-FEW = 1 << 11  # cells times rows, below which loading the compiler costs more than it saves
+FEW = 1 << 16  # cells walked in one process, up to which loading the compiler would have cost more than it saves
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class Asked(NamedTuple):
 
 class Program:
     """The steps for one kind of question; see `kernels.run`."""
+
+    walked: ClassVar[int] = 0  # cells, by all programs of this process
 
     def __init__(self, plan: Plan, asked: Asked) -> None:
         self.plan, self.asked = plan, asked
@@ -282,7 +284,8 @@ class Program:
         out, log_p = np.empty((rows, self.work_size - self.at_out)), np.empty(rows)
         weights = np.ones(rows) if weights is None else weights
         expected = np.zeros(0) if expected is None else expected
-        few = self.cells * rows < FEW and "numba" not in sys.modules
+        Program.walked += 6 * self.cells * rows  # about
+        few = Program.walked < FEW and "numba" not in sys.modules
         how = kernels.run.plain if few else kernels.run.compiled
         how(
             tables, steps, self.sizes, self.strides, self.offsets, base, work, evidence, given,

@@ -190,7 +190,6 @@ def table_of(node: str, counts: Floats, states: tuple[str, ...], settings: Setti
 
     Parents' values that no row has say nothing: without a prior they get the shares of all rows, or equal ones.
     """
-    tally, place = of_counts(node, counts, states)
     if settings.estimate == "mle" or (settings.prior == "pooled" and len(counts) == 1):
         pooled = counts.sum(axis=0)
         whole = counts.sum(axis=1, keepdims=True)
@@ -198,6 +197,7 @@ def table_of(node: str, counts: Floats, states: tuple[str, ...], settings: Setti
         tally, place = of_counts(node, filled, states)
         found: Any = Categorical.estimate(tally, "mle")
     else:
+        tally, place = of_counts(node, counts, states)
         found = Categorical.estimate(tally, settings.estimate, prior_of(tally, settings))
     shares = np.asarray(found.shares)[place].T
     empty = ~(shares.sum(axis=1) > 0)  # no rows, and a prior of nothing
