@@ -252,7 +252,7 @@ def speed(pgmpy: Any, repeats: int) -> dict[str, Any]:
             found["pgmpy"] = BayesNet([*network.structure.nodes, *edges]).graph
 
         fits["pgmpy"], climbs["pgmpy"] = fit, theirs
-        trees["pgmpy"] = lambda: TreeSearch(some, root_node="HISTORY").estimate(
+        trees["pgmpy"] = lambda: TreeSearch(some, root_node="HISTORY", n_jobs=1).estimate(
             estimator_type="tan", class_node="HYPOVOLEMIA", show_progress=False
         )
     result: dict[str, Any] = {}

@@ -62,7 +62,7 @@ def fill_in(
         known.append((program, here, weigh))
     rng = generator(random_state)
     hidden = {node for node, at in zip(structure.nodes, places) if not np.any(rows.codes[at] >= 0)}
-    prior, tables = _start(structure, plan, rows.states, static, settings, by_hand, hidden, rng)
+    prior, tables = _start(structure, plan, static, settings, by_hand, hidden, rng)
     counts, history, converged = static, list[float](), False
     for _ in range(steps):
         counts, total = static.copy(), 0.0
@@ -75,7 +75,7 @@ def fill_in(
         if len(history) > 1 and history[-1] - history[-2] <= close * max(abs(history[-1]), 1.0):
             converged = True
             break
-        tables = _maximise(structure, plan, rows.states, counts, prior, settings, by_hand)
+        tables = _maximise(structure, plan, counts, prior, settings, by_hand)
     found = {node: part for node, part in zip(structure.nodes, _split(plan, counts)) if node not in by_hand}
     return Filled(found, history, converged)
 
@@ -103,7 +103,7 @@ def _split(plan: Plan, flat: Floats) -> list[Floats]:
 
 
 def _start(
-    structure: Structure, plan: Plan, states: States, counts: Floats, settings: Settings, by_hand: Mapping[str, Floats],
+    structure: Structure, plan: Plan, counts: Floats, settings: Settings, by_hand: Mapping[str, Floats],
     hidden: set[str], rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """The pseudo-counts, which stay, and tables to start from: those of the cells that are known."""
@@ -114,21 +114,17 @@ def _start(
             tables.append(by_hand[node].ravel())
             continue
         root = settings.prior == "pooled" and len(part) == 1
-        pseudo = (
-            np.zeros(part.shape)
-            if settings.estimate == "mle" or root
-            else posterior_of(node, part, states[node], settings) - part
-        )
+        pseudo = np.zeros(part.shape) if settings.estimate == "mle" or root else posterior_of(part, settings) - part
         prior.append(pseudo.ravel())
         if hidden & {node, *structure.parents[node]}:
             tables.append(rng.dirichlet(np.ones(part.shape[1]), len(part)).ravel())
         else:  # nothing that is missing is impossible at the start
-            tables.append(table_of(node, part + 1 / part.size, states[node], settings).ravel())
+            tables.append(table_of(part + 1 / part.size, settings).ravel())
     return np.concatenate(prior), np.concatenate(tables)
 
 
 def _maximise(
-    structure: Structure, plan: Plan, states: States, counts: Floats, prior: Floats, settings: Settings,
+    structure: Structure, plan: Plan, counts: Floats, prior: Floats, settings: Settings,
     by_hand: Mapping[str, Floats],
 ) -> Floats:  # fmt: skip
     tables = []
@@ -136,7 +132,7 @@ def _maximise(
         if node in by_hand:
             tables.append(by_hand[node].ravel())
         elif not pseudo.any():
-            tables.append(table_of(node, part, states[node], Settings("mle")).ravel())
+            tables.append(table_of(part, Settings("mle")).ravel())
         else:
             found: Any = Categorical._of(Dirichlet((part + pseudo).T, None), settings.estimate)
             tables.append(np.ascontiguousarray(found.shares.T).ravel())

@@ -37,14 +37,14 @@ class Impossible(DataError):  # noqa: N818  it says what the evidence is
 class Inference:
     """A network in numbers with its tables, and the programs that were compiled for it."""
 
-    def __init__(self, plan: Plan, tables: Floats) -> None:
-        self.plan, self.tables = plan, tables
+    def __init__(self, plan: Plan, tables: Floats, states: Sequence[Sequence[str]] = ()) -> None:
+        self.plan, self.tables, self.states = plan, tables, states  # states: of each node, for messages
         self._programs: OrderedDict[Asked, Program] = OrderedDict()
         self._whole: Program | DataError | None = None
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type[Inference], tuple[Plan, Floats]]:
-        return Inference, (self.plan, self.tables)
+    def __reduce__(self) -> tuple[type[Inference], tuple[Plan, Floats, Sequence[Sequence[str]]]]:
+        return Inference, (self.plan, self.tables, self.states)
 
     def program(self, asked: Asked) -> Program:
         """The program for a question; the last few hundred are kept."""
@@ -180,10 +180,14 @@ class Inference:
         for node, value in hard.items():
             so_far[node] = value
             if self.log_evidence(so_far, {}) == -math.inf:
-                others = ", ".join(names[other] for other in so_far if other != node)
-                given = f" given what is said of {others}" if others else ""
-                return Impossible(f"the evidence has probability 0: the value of {names[node]!r} is impossible{given}")
+                others = ", ".join(self._said(other, so_far) for other in so_far if other != node)
+                given = f" given {others}" if others else ""
+                return Impossible(f"the evidence has probability 0: {self._said(node, so_far)} is impossible{given}")
         return Impossible(f"the evidence has probability 0: what is said of {names[next(iter(soft))]!r} is impossible")
+
+    def _said(self, node: int, hard: Hard) -> str:
+        value = self.states[node][hard[node]] if self.states else hard[node]
+        return f"{self.plan.names[node]} = {value}"
 
     # -- many rows ---------------------------------------------------------------------------------------------------
 
@@ -215,6 +219,24 @@ class Inference:
             out, log_p[rows], _ = program.run(self.tables, np.zeros((len(rows), 0), np.int64), given)
             found[rows] = out[:, self._slice(target)]
         return found, log_p == -np.inf
+
+    def draw(self, order: Sequence[int], hard: Hard, size: int, rng: np.random.Generator) -> Ints:
+        """Rows (size, nodes) drawn given the evidence: node by node, each given all that was drawn before it."""
+        codes = np.full((size, len(self.plan.names)), -1, np.int64)
+        for node, value in hard.items():
+            codes[:, node] = value
+        known = tuple(hard)
+        for node in order:
+            if node in hard:
+                continue
+            program = self.program(Asked((node,), known, (), whole=False))
+            p, log_p, _ = program.run(self.tables, np.ascontiguousarray(codes[:, list(known)]))
+            if np.any(log_p == -np.inf):
+                raise self._impossible(hard, {})
+            u = rng.random(size)
+            codes[:, node] = np.minimum((u[:, None] >= np.cumsum(p, axis=1)).sum(axis=1), self.plan.sizes[node] - 1)
+            known = (*known, node)
+        return codes
 
 
 def patterns(known: Flags) -> list[tuple[Flags, Ints]]:

@@ -196,14 +196,14 @@ class Network(Questions):
                 found[node] = self.by_hand[node]
                 continue
             check_size(node, self._shape(node))
-            found[node] = table_of(node, self.counts[node], self.states[node], self.settings).reshape(self._shape(node))
+            found[node] = table_of(self.counts[node], self.settings).reshape(self._shape(node))
         return found
 
     def posterior(self, node: str) -> Dirichlet | None:
         """What is known of each row of a learnt table, its values along the first axis; None of a table by hand."""
         if node not in self.tallies:
             return None
-        return Dirichlet(posterior_of(node, self.counts[node], self.states[node], self.settings).T)
+        return Dirichlet(posterior_of(self.counts[node], self.settings).T)
 
     def shown(self, node: str, level: float) -> Frame:
         """A table line by line."""
@@ -254,7 +254,7 @@ class Network(Questions):
     @functools.cached_property
     def inference(self) -> Inference:
         """What answers exactly."""
-        return Inference(self.plan, self.flat)
+        return Inference(self.plan, self.flat, [self.states[node] for node in self.structure.nodes])
 
     @functools.cached_property
     def _place(self) -> dict[str, int]:

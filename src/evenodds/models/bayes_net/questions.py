@@ -97,8 +97,8 @@ class Questions:
         return self.network.inference.log_evidence(*self.network.evidence(given, evidence))
 
     def evidence_prob(self, given: Evidence = None, **evidence: Any) -> float:
-        """p(evidence)."""
-        return math.exp(min(self.log_evidence(given, **evidence), 0.0))  # a sum of rounded numbers may be above 1
+        """p(evidence); of soft evidence, its expected likelihood."""
+        return math.exp(self.log_evidence(given, **evidence))
 
     def marginals(self, given: Evidence = None, **evidence: Any) -> dict[str, Answer]:
         """p(node | evidence) of every node, all at once."""
@@ -115,7 +115,7 @@ class Questions:
         return {node: network.states[node][i] for node, i in zip(network.structure.nodes, found)}
 
     def sample(self, size: int, random_state: Seed = None, given: Evidence = None) -> Any:
-        """Rows drawn from the network, a pyarrow Table; with evidence, rows that have it, in the right shares."""
+        """Rows drawn from the network, a pyarrow Table; with evidence, from the rows that have it."""
         import pyarrow as pa
 
         network = self.network
@@ -123,12 +123,10 @@ class Questions:
         rng = generator(random_state)
         if soft:
             raise DataError("rows are drawn given values, not given likelihoods")
-        codes, weight = draw(network.plan, network.flat, network.order, size * (20 if hard else 1), rng, hard)
         if hard:
-            if weight.max(initial=-np.inf) == -np.inf:
-                raise DataError("the evidence has probability 0 in all draws: no rows can be drawn given it")
-            share = np.exp(weight - weight.max())
-            codes = codes[rng.choice(len(codes), size, p=share / share.sum())]
+            codes = network.inference.draw(network.order, hard, size, rng)
+        else:
+            codes, _ = draw(network.plan, network.flat, network.order, size, rng)
         columns = {}
         for j, node in enumerate(network.structure.nodes):
             values = pa.array(network.values(node))

@@ -39,7 +39,7 @@ def family_score(counts: Floats, score: Score, rows: float, ess: float = ESS) ->
     q, r = counts.shape
     scale = max(rows / max(float(counts.sum()), 1e-300), 1.0)
     if score in ("bdeu", "k2"):
-        tally, _ = of_counts("node", counts, tuple(map(str, range(r))))
+        tally = of_counts(counts)
         prior = Categorical.flat_prior(1.0 if score == "k2" else ess / (q * r))
         return scale * float(np.sum(Categorical.log_evidence(tally, prior)))
     from scipy.special import xlogy

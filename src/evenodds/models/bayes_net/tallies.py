@@ -114,13 +114,14 @@ def count_family(node: str, parents: tuple[str, ...], cells: Mapping[str, Coded]
 
 def _placed(numbers: Any, place: Any, size: int, axis: int) -> Any:
     """Numbers along one axis at their places; those that share one are added, those of none (-1) left out."""
-    if len(place) == size and np.array_equal(place, np.arange(size)):
-        return numbers
     real = place >= 0
     shape = list(numbers.shape)
     shape[axis] = size
     found = np.zeros(shape, numbers.dtype)
-    np.add.at(np.moveaxis(found, axis, 0), place[real], np.moveaxis(numbers, axis, 0)[real])
+    if len(place) == size and real.all():  # one each
+        found[(..., place) if axis == -1 else (..., place, slice(None))] = numbers
+    else:
+        np.add.at(np.moveaxis(found, axis, 0), place[real], np.moveaxis(numbers, axis, 0)[real])
     return found
 
 
@@ -160,12 +161,11 @@ def _places(node: str, texts: Sequence[str], states: tuple[str, ...]) -> Any:
         raise DataError(f"node {node!r} has the value {error} in the data, which is none of its states") from None
 
 
-def of_counts(node: str, counts: Floats, states: tuple[str, ...]) -> tuple[Tally, Any]:
-    """Counts (parents' values, states) as the tally the family takes, and where each state is in it."""
-    labels, place = Labels.coded(list(states))
-    numbers = np.zeros((2, len(labels), len(counts)))
-    numbers[0][place] = counts.T
-    return Tally.of(Grid(np.arange(len(counts))), {(node, LABELS): Leaf(labels, numbers)}), place
+def of_counts(counts: Floats) -> Tally:
+    """Counts (parents' values, states) as the tally that the family takes, states in their order."""
+    numbers = np.zeros((2, *counts.T.shape))
+    numbers[0] = counts.T
+    return Tally.of(Grid(np.arange(len(counts))), {("node", LABELS): Leaf(Grid(np.arange(counts.shape[1])), numbers)})
 
 
 def prior_of(tally: Tally, settings: Settings) -> Dirichlet:
@@ -185,7 +185,7 @@ def prior_of(tally: Tally, settings: Settings) -> Dirichlet:
     return Categorical.pooled_prior(tally, strength)
 
 
-def table_of(node: str, counts: Floats, states: tuple[str, ...], settings: Settings) -> Floats:
+def table_of(counts: Floats, settings: Settings) -> Floats:
     """The estimated table (parents' values, states) of some counts.
 
     Parents' values that no row has say nothing: without a prior they get the shares of all rows, or equal ones.
@@ -194,19 +194,17 @@ def table_of(node: str, counts: Floats, states: tuple[str, ...], settings: Setti
         pooled = counts.sum(axis=0)
         whole = counts.sum(axis=1, keepdims=True)
         filled = np.where(whole > 0, counts, pooled if pooled.any() else 1.0)
-        tally, place = of_counts(node, filled, states)
-        found: Any = Categorical.estimate(tally, "mle")
+        found: Any = Categorical.estimate(of_counts(filled), "mle")
     else:
-        tally, place = of_counts(node, counts, states)
+        tally = of_counts(counts)
         found = Categorical.estimate(tally, settings.estimate, prior_of(tally, settings))
-    shares = np.asarray(found.shares)[place].T
+    shares = np.asarray(found.shares).T
     empty = ~(shares.sum(axis=1) > 0)  # no rows, and a prior of nothing
-    shares = np.where(empty[:, None], 1 / len(states), shares)
-    return np.ascontiguousarray(shares)
+    return np.ascontiguousarray(np.where(empty[:, None], 1 / counts.shape[1], shares))
 
 
-def posterior_of(node: str, counts: Floats, states: tuple[str, ...], settings: Settings) -> Floats:
+def posterior_of(counts: Floats, settings: Settings) -> Floats:
     """The pseudo-counts (parents' values, states) of the Dirichlet that is known of each row of a table."""
-    tally, place = of_counts(node, counts, states)
+    tally = of_counts(counts)
     posterior: Any = Categorical.posterior(tally, prior_of(tally, settings))
-    return np.ascontiguousarray(np.broadcast_to(posterior.concentration[place].T, counts.shape))
+    return np.ascontiguousarray(np.broadcast_to(posterior.concentration.T, counts.shape))
