@@ -19,7 +19,6 @@ from evenodds.models.bayes_net.learn import NetworkWarning
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.reading import Columns, encode, families_of
 from evenodds.models.bayes_net.scores import SCORES, family_score
-from evenodds.models.bayes_net.store import from_bytes, to_bytes
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.structure_search import chow_liu, climb, information, tan
 from evenodds.models.bayes_net.tallies import Settings, dense
@@ -426,18 +425,18 @@ def test_a_saved_network_is_the_same(tmp_path):
         network.save(tmp_path / "net.eo")
         again = Network.load(tmp_path / "net.eo")
         assert again == network == eo.load(tmp_path / "net.eo")
-        assert to_bytes(again) == to_bytes(network)
+        assert again.to_bytes() == network.to_bytes()
         assert again.columns == network.columns
         node = network.structure.nodes[-1]
         assert np.array_equal(again.query(node).probabilities, network.query(node).probabilities)
-    assert (from_bytes(to_bytes(learnt.model_)) + learnt.model_).rows == 2 * learnt.model_.rows
+    assert (Network.from_bytes(learnt.model_.to_bytes()) + learnt.model_).rows == 2 * learnt.model_.rows
 
 
 def test_spoilt_files_are_refused_in_words():
     from evenodds import file
 
     learnt = BayesNet("smoke -> lung").fit(ASIA.sample(50, random_state=1)).model_
-    arrays, header = file.unpack(to_bytes(learnt))
+    arrays, header = file.unpack(learnt.to_bytes())
     for change, sentence in (
         (lambda a, h: h["nodes"][0].update(parents=[1]), "cycle"),
         (lambda a, h: h["nodes"][0].update(parents=[7]), "a parent that is not there"),
@@ -456,7 +455,7 @@ def test_spoilt_files_are_refused_in_words():
         change(some, told)
         told.pop("format")
         with pytest.raises(ValueError) as refused:
-            from_bytes(file.pack(some, told))
+            Network.from_bytes(file.pack(some, told))
         assert sentence in str(refused.value)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Dirichlet
-from evenodds.families.base import Seed, generator
+from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.labels import Fixed, Ints, Labels
 from evenodds.models.bayes_net.inference import patterns

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from evenodds.cells import as_column
-from evenodds.data.files import is_path, read
+from evenodds.data.files import is_source, read
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Memory
 from evenodds.errors import DataError
@@ -234,7 +234,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _source(self, X: Any, y: Any, weights: Any) -> tuple[Any, str | None, str | None]:
         """Where rows come from, and the names of the target and of the weights in it."""
         target = y if isinstance(y, str) else self.target
-        if is_path(X):
+        if is_source(X):
             if not isinstance(y, (str, type(None))) or not isinstance(weights, (str, type(None))):
                 raise DataError("rows of a file have their target and weights in columns: name them")
             return read(X), target, weights
@@ -293,7 +293,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return found
 
-        if not is_path(X):
+        if not is_source(X):
             return answer(self._source(X, None, None)[0].table)
         from evenodds.models.bayes_net.reading import batches
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.data.files import is_path, read
+from evenodds.data.files import is_source, read
 from evenodds.data.memory import table
 from evenodds.data.source import Memory
 from evenodds.errors import DataError
@@ -75,7 +75,7 @@ def independent(
         raise DataError("name each column once")
     if not 0 < level < 1:
         raise ValueError(f"level={level}: expected a number between 0 and 1")
-    source: Any = read(data) if is_path(data) else Memory(table(data))
+    source: Any = read(data) if is_source(data) else Memory(table(data))
     rows, _ = encode(
         source, Columns.decided(source, names, {n: c for n, c in (cuts or {}).items() if n in names}), weights
     )

@@ -11,7 +11,7 @@ import numpy as np
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.errors import DataError, warn
-from evenodds.families.base import Seed
+from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.em import fill_in, tally_of
 from evenodds.models.bayes_net.network import Network

@@ -49,6 +49,7 @@ from evenodds.models.bayes_net.tables import (
     read_tables,
 )
 from evenodds.models.bayes_net.tallies import LABELS, Settings, dense, parted, posterior_of, table_of
+from evenodds.models.saved import Saved
 from evenodds.replacing import Path
 from evenodds.show import Frame
 from evenodds.tally import Tally
@@ -57,7 +58,7 @@ NO_COLUMNS = Columns({}, {})
 
 
 @dataclass(frozen=True, eq=False)
-class Network(Questions):
+class Network(Questions, Saved):
     """A graph with a table for each node; immutable, safe to share between threads, and a sum of what it has learnt."""
 
     structure: Structure
@@ -66,6 +67,7 @@ class Network(Questions):
     tallies: Mapping[str, Tally] = field(default_factory=dict)  # of all other nodes
     settings: Settings = field(default_factory=Settings)
     columns: Columns = NO_COLUMNS  # how the nodes' columns are read
+    kind = "network"
 
     @classmethod
     def given(
@@ -340,21 +342,6 @@ class Network(Questions):
                 parts.append(drawn.ravel())
             answers.append(program.run(np.concatenate(parts), evidence, given)[0][0])
         return np.array(answers).reshape(draws, *(self.plan.sizes[i] for i in nodes))
-
-    # -- files -------------------------------------------------------------------------------------------------------
-
-    def save(self, path: Path) -> None:
-        """Write the network to one safe file, which replaces an old one whole, or not at all."""
-        from evenodds.models.bayes_net.store import save
-
-        save(self, path)
-
-    @staticmethod
-    def load(path: Path) -> Network:
-        """The network that was saved in a file."""
-        from evenodds.models.bayes_net.store import load
-
-        return load(path)
 
 
 def _rows(posterior: Dirichlet, table: Floats, rng: np.random.Generator) -> Floats:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.base import Seed, generator
+from evenodds.families.distribution import Seed, generator
 from evenodds.models.bayes_net import d_separation
 from evenodds.models.bayes_net.answers import Answer
 from evenodds.models.bayes_net.sampling import draw, gibbs, weighted

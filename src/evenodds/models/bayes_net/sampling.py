@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.base import Seed, generator
+from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
 from evenodds.models.bayes_net import kernels

@@ -7,13 +7,11 @@ rows against adding up to 1.
 from __future__ import annotations
 
 import itertools
-import os
 import reprlib
 from typing import Any
 
 import numpy as np
 
-from evenodds import file
 from evenodds.errors import DataError
 from evenodds.labels import check_texts
 from evenodds.models.bayes_net.network import Network
@@ -22,34 +20,13 @@ from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import checked_states, normalised
 from evenodds.models.bayes_net.tallies import LABELS, Settings
 from evenodds.models.header import a_list, a_number, a_text, a_whole, expect
-from evenodds.replacing import Path
 from evenodds.tally import Tally
 
-KIND = "network"
 KINDS = ("text", "int", "float", "bool")
 
 
-def save(network: Network, path: Path) -> None:
-    """Write it to a file, which replaces an old one only when all of it is on the disk."""
-    file.write(path, *_parts(network))
-
-
-def load(path: Path) -> Network:
-    """What was saved in a file."""
-    return model_of(*file.read(path), os.fspath(path))
-
-
-def to_bytes(network: Network) -> bytes:
-    """The bytes of the file that `save` writes."""
-    return file.pack(*_parts(network))
-
-
-def from_bytes(data: bytes) -> Network:
-    """What `to_bytes` wrote; whatever does not fit together is refused."""
-    return model_of(*file.unpack(data), file.UNNAMED)
-
-
-def _parts(network: Network) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of(network: Network) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and the header of a network."""
     places = {node: i for i, node in enumerate(network.structure.nodes)}
     nodes, arrays = [], dict[str, Any]()
     texts = [state.encode("utf-8", "surrogatepass") for node in places for state in network.states[node]]
@@ -74,20 +51,13 @@ def _parts(network: Network) -> tuple[dict[str, Any], dict[str, Any]]:
     settings = network.settings
     smoothing = settings.smoothing if isinstance(settings.smoothing, str) else float(settings.smoothing)
     chosen = {"estimate": settings.estimate, "prior": settings.prior, "smoothing": smoothing}
-    return {n: np.ascontiguousarray(a) for n, a in arrays.items()}, {"kind": KIND, "nodes": nodes, "settings": chosen}
+    return {n: np.ascontiguousarray(a) for n, a in arrays.items()}, {"nodes": nodes, "settings": chosen}
 
 
-def model_of(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Network:
+def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
     """The network of a file's arrays and header; whatever does not fit together is refused."""
-    try:
-        if header["kind"] != KIND:
-            raise ValueError(f"it holds a {reprlib.repr(header['kind'])}")
-        expect(header, "header", {"format", "kind", "nodes", "settings"})
-        return _read(dict(arrays), header)
-    except KeyError as error:
-        raise file.no_model(name, f"it has no array {error}") from None
-    except (ValueError, TypeError) as error:
-        raise file.no_model(name, str(error).removeprefix("not a tally: ")) from None
+    expect(header, "header", {"format", "kind", "nodes", "settings"})
+    return _read(dict(arrays), header)
 
 
 def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
