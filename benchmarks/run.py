@@ -25,6 +25,7 @@ SCRIPTS = (
     "nist",
     "separation",
     "bandits",
+    "networks",
 )
 
 
