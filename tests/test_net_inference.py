@@ -126,6 +126,42 @@ def test_compiled_is_plain():
             np.testing.assert_allclose(plain, compiled, rtol=1e-13)
 
 
+def test_long_chains_and_wide_stars_do_not_vanish():
+    many = 1200  # factors of about a half each: their product is no double
+    rng = np.random.default_rng(0)
+    names = [f"x{i}" for i in range(many)]
+    states = {name: ["a", "b"] for name in [*names, "top"]}
+    star = Network.given(
+        {"top": (), **dict.fromkeys(names, ("top",))},
+        {"top": [0.5, 0.5]} | {name: rng.dirichlet([20, 20], 2) for name in names}, states,
+    )  # fmt: skip
+    values = dict.fromkeys(names, "a")
+    odds = sum(np.log(star.tables[name][0, 0] / star.tables[name][1, 0]) for name in names)
+    log_p = np.logaddexp(*(np.log(0.5) + sum(np.log(star.tables[n][top, 0]) for n in names) for top in (0, 1)))
+    at = star.places(["top"])[0]
+    codes = np.zeros((1, many + 1), np.int64)
+    for found in (star.query("top", given=values).probabilities, star.inference.posterior(at, codes)[0][0]):
+        assert found[0] == pytest.approx(1 / (1 + np.exp(-odds)), rel=1e-9)
+    assert star.log_evidence(values) == pytest.approx(log_p, rel=1e-12)
+    assert star.marginals()["x7"]["a"] == pytest.approx(star.tables["x7"][:, 0].mean())
+    chain = Network.given(
+        {name: (names[i - 1],) if i else () for i, name in enumerate(names)},
+        {name: np.array([[0.02, 0.98], [0.9, 0.1]]) if i else np.array([0.3, 0.7]) for i, name in enumerate(names)},
+        {name: states[name] for name in names},
+    )
+    seen = {name: {"a": 1e-8, "b": 2e-8} for name in names[1:]}
+    found = chain.marginals(seen)
+    assert all(answer.probabilities.sum() == pytest.approx(1) for answer in found.values())
+    forward = np.array([0.3, 0.7])
+    log = 0.0
+    for _ in names[1:]:
+        forward = forward @ chain.tables["x1"] * [1e-8, 2e-8]
+        log += np.log(forward.sum())
+        forward = forward / forward.sum()
+    np.testing.assert_allclose(found[names[-1]].probabilities, forward, rtol=1e-9)
+    assert chain.log_evidence(seen) == pytest.approx(log, rel=1e-12)
+
+
 @pytest.mark.parametrize("method", ["weighting", "gibbs"])
 def test_draws_come_to_the_exact_answer(method):
     rng = np.random.default_rng(5)

@@ -183,7 +183,8 @@ class Inference:
                 others = ", ".join(self._said(other, so_far) for other in so_far if other != node)
                 given = f" given {others}" if others else ""
                 return Impossible(f"the evidence has probability 0: {self._said(node, so_far)} is impossible{given}")
-        return Impossible(f"the evidence has probability 0: what is said of {names[next(iter(soft))]!r} is impossible")
+        about = ", ".join(names[node] for node in soft)
+        return Impossible(f"the evidence has probability 0: what is said of {about} is impossible")
 
     def _said(self, node: int, hard: Hard) -> str:
         value = self.states[node][hard[node]] if self.states else hard[node]

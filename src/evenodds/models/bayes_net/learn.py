@@ -77,12 +77,12 @@ def learn(
 ) -> Learnt:  # fmt: skip
     """The network of a source's rows."""
     given, tables = dict(states or {}), dict(by_hand or {})
-    names = list(source.sample().columns) if wanted.structure is None else list(wanted.structure.nodes)
+    sample = source.sample()
+    names = list(sample.columns if wanted.structure is None else wanted.structure.nodes)
     if wanted.structure is None:
         names = [name for name in names if name != weights]
-    present = set(source.sample().columns)
-    hidden = [name for name in names if name not in present and name in given and wanted.missing == "em"]
-    columns = Columns.decided(source, [name for name in names if name not in hidden], wanted.cuts)
+    hidden = [name for name in names if name not in sample.columns and name in given and wanted.missing == "em"]
+    columns = Columns.decided(source, [name for name in names if name not in hidden], wanted.cuts, sample)
     if wanted.search in (None, "star") and wanted.missing == "ignore":
         structure = _star(names, wanted.target) if wanted.structure is None else wanted.structure
         families = {node: parents for node, parents in structure.parents.items() if node not in tables}

@@ -8,6 +8,7 @@ wanted.
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ from evenodds.models.bayes_net import kernels
 from evenodds.models.bayes_net.cliques import bits, check_size, rooted, tree_of
 
 Want = Literal["query", "marginals", "most", "expect"]
+FACTORS = 8  # of a clique, after which it is scaled
 FEW = 1 << 16  # cells walked in one process, up to which loading the compiler would have cost more than it saves
 
 
@@ -43,8 +45,8 @@ class Plan:
         families = [tuple(place[one] for one in (*above, node)) for node, above in parents.items()]
         many = [sizes[name] for name in names]
         lengths = [math.prod([many[i] for i in family]) for family in families]
-        starts = [sum(lengths[:i]) for i in range(len(lengths))]
-        return cls(names, many, families, starts, sum(lengths))
+        starts = list(itertools.accumulate(lengths, initial=0))
+        return cls(names, many, families, starts[:-1], starts[-1])
 
     def strides(self, family: tuple[int, ...]) -> list[int]:
         """How far apart the cells of a table are along each of its axes."""
@@ -88,6 +90,7 @@ class Program:
         self._strides: list[int] = []
         self._offsets: list[tuple[int, int]] = []
         self._at = 0
+        self._column = {node: j for j, node in enumerate(asked.hard)}  # of the evidence
         hard = _mask(asked.hard)
         everything = (1 << len(plan.names)) - 1
         seen = _mask(asked.query) | hard | _mask(asked.soft)
@@ -107,6 +110,11 @@ class Program:
             )
             tree = rooted(tree, root)
         self.tree = tree
+        self._holders: dict[int, list[int]] = {}
+        for i, clique in enumerate(tree.cliques):
+            for node in bits(clique):
+                self._holders.setdefault(node, []).append(i)
+        self._factors = [0] * len(tree.cliques)
         self._lay_out()
         self._begin(families)
         self._prepared = len(self._steps)
@@ -188,7 +196,18 @@ class Program:
 
     def _holder(self, scope: int) -> int:
         """The smallest clique that has all of these nodes."""
-        return min((c.bit_count(), i) for i, c in enumerate(self.tree.cliques) if scope & ~c == 0)[1]
+        some = min((self._holders[node] for node in bits(scope)), key=len)
+        cliques = self.tree.cliques
+        return min((cliques[i].bit_count(), i) for i in some if scope & ~cliques[i] == 0)[1]
+
+    def _multiply(self, kind: int, clique: int, beside: int, along: dict[int, int], offsets: Any = ()) -> None:
+        """A factor of a clique; after every few of them the clique is scaled, so that no product becomes 0."""
+        self._walk(kind, clique, beside, along, offsets)
+        self._factors[clique] += 1
+        if self._factors[clique] % FACTORS == 0:
+            self._plain(
+                kernels.SCALE, self.starts[clique], math.prod([self.plan.sizes[i] for i in self.members[clique]])
+            )
 
     def _root(self) -> int:
         """The clique of the nodes asked for, which is the root of its part of the tree."""
@@ -199,15 +218,14 @@ class Program:
         """How a node's table is walked: its distances along free axes, and along those of the evidence."""
         family = self.plan.families[node]
         along = dict(zip(family, self.plan.strides(family)))
-        columns = {one: j for j, one in enumerate(self.asked.hard)}
-        return along, [(columns[one], step) for one, step in along.items() if one in columns]
+        return along, [(self._column[one], step) for one, step in along.items() if one in self._column]
 
     def _begin(self, families: Sequence[int]) -> None:
         for node in families:
             along, offsets = self._entered(node)
             scope = self._scope(node)
             if scope:
-                self._walk(kernels.TABLE, self._holder(scope), self.plan.starts[node], along, offsets)
+                self._multiply(kernels.TABLE, self._holder(scope), self.plan.starts[node], along, offsets)
             else:
                 start = self.plan.starts[node]
                 self._steps.append((kernels.CONSTANT, 0, start, 0, 0, len(offsets), len(self._offsets)))
@@ -216,13 +234,13 @@ class Program:
     def _collect(self, kind: int) -> None:
         for node, at in self.given_at.items():
             if self.free >> node & 1:
-                self._walk(kernels.TIMES, self._holder(1 << node), at, {node: 1})
+                self._multiply(kernels.TIMES, self._holder(1 << node), at, {node: 1})
         for i, parent in enumerate(self.tree.parent):
             along = self._along(self.shared[i])
             self._walk(kind, i, self.passed[i], along)
             self._plain(kernels.SCALE, self.passed[i], math.prod([self.plan.sizes[j] for j in self.shared[i]]))
             if parent >= 0:
-                self._walk(kernels.TIMES, parent, self.passed[i], along)
+                self._multiply(kernels.TIMES, parent, self.passed[i], along)
 
     def _finish(self, families: Sequence[int]) -> None:
         want, sizes = self.asked.want, self.plan.sizes
@@ -230,10 +248,10 @@ class Program:
             for i in reversed(range(len(self.tree.parent))):
                 parent, along = self.tree.parent[i], self._along(self.shared[i])
                 if parent >= 0:
+                    size = math.prod([sizes[j] for j in self.shared[i]])
                     self._walk(kernels.SUM, parent, self.ratios[i], along)
-                    self._plain(
-                        kernels.RATIO, self.passed[i], math.prod([sizes[j] for j in self.shared[i]]), self.ratios[i]
-                    )
+                    self._plain(kernels.NORM, self.ratios[i], size)
+                    self._plain(kernels.RATIO, self.passed[i], size, self.ratios[i])
                     self._walk(kernels.TIMES, i, self.ratios[i], along)
         if want == "marginals":
             for node, at in self.out_at.items():
@@ -255,7 +273,7 @@ class Program:
         self.steps = np.array(self._steps, np.int64).reshape(-1, 7)
         self.sizes, self.strides = np.array(self._sizes, np.int64), np.array(self._strides, np.int64)
         self.offsets = np.array(self._offsets, np.int64).reshape(-1, 2)
-        self._multiplied: tuple[Any, Floats] = (None, np.ones(self.cells))
+        self._multiplied: tuple[Any, Floats, float] = (None, np.ones(self.cells), 0.0)
 
     # -- running it --------------------------------------------------------------------------------------------------
 
@@ -265,15 +283,16 @@ class Program:
     ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
         """The answers (rows, cells), each row's log p(evidence), and what is left in `work` after the last row."""
         given = np.ones((len(evidence), self.at_out - self.at_given)) if given is None else given
-        start, (of, base) = 0, self._multiplied
+        start, (of, base, log) = 0, self._multiplied
         if not self.asked.hard:  # the tables are multiplied once, whatever the likelihoods
             start = self._prepared
             if of is not tables:
                 ones = np.ones(self.cells)
-                _, _, work = self._run(tables, self.steps[:start], ones, evidence[:1], given[:1], None, None)
-                base = work[: self.cells].copy()
-                self._multiplied = tables, base
-        return self._run(tables, self.steps[start:], base, evidence, given, weights, expected)
+                _, logs, work = self._run(tables, self.steps[:start], ones, evidence[:1], given[:1], None, None)
+                base, log = work[: self.cells].copy(), float(logs[0])
+                self._multiplied = tables, base, log
+        out, log_p, work = self._run(tables, self.steps[start:], base, evidence, given, weights, expected)
+        return out, log_p + log, work
 
     def _run(
         self, tables: Floats, steps: Ints, base: Floats, evidence: Ints, given: Floats, weights: Floats | None,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenodds.cells import Coded, numbers, target_kind
 from evenodds.data.decide import VALUES
-from evenodds.data.memory import in_order
+from evenodds.data.memory import Table, in_order
 from evenodds.data.reading import Reading, coded
 from evenodds.data.report import Report
 from evenodds.data.source import Source
@@ -39,9 +39,12 @@ class Columns:
     cuts: Mapping[str, tuple[float, ...]]
 
     @classmethod
-    def decided(cls, source: Source, names: Sequence[str], cuts: Mapping[str, Any] | None = None) -> Columns:
+    def decided(
+        cls, source: Source, names: Sequence[str], cuts: Mapping[str, Any] | None = None, sample: Table | None = None
+    ) -> Columns:
         """What the columns are, by the first rows: `cuts` has edges by column, or a number of parts of equal mass."""
-        sample, told = source.sample(), dict(cuts or {})
+        told = dict(cuts or {})
+        sample = source.sample() if sample is None else sample
         for name in [*names, *told]:
             if name not in sample.columns:
                 raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
