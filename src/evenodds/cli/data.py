@@ -67,17 +67,13 @@ def say_report(report: Report, quiet: bool = False) -> None:
 
 
 def load_any(path: str) -> Model | Bridge | Regression | MixtureModel:
-    """The model in a file, whatever its kind."""
+    """The model in a file, whatever its kind; a network has commands of its own."""
     from evenodds.models.saved import load
 
-    found: Model | Bridge | Regression | MixtureModel = load(path)
-    return found
-def load_any(path: str) -> Model | Bridge | Regression:
-    """The model in a file, whatever its kind; a network has commands of its own."""
     found: Any = load(path)
     if found.kind == "network":
         raise WrongUsageError(f"{path} is a network: evenodds net show, query and sample take it")
-    return cast("Model | Bridge | Regression", found)
+    return cast("Model | Bridge | Regression | MixtureModel", found)
 
 
 def load(path: str) -> Model:

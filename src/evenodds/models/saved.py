@@ -67,8 +67,6 @@ class Saved:
 
 def load(path: Path) -> Any:
     """The model that was saved in a file, whatever its kind: a `Model` of naive Bayes, a `Bridge`, a `Regression`, …"""
-    """The model that was saved in a file, whatever its kind: a naive Bayes `Model`, a `Bridge`, `Regression` or `Network`."""
-    """The model that was saved in a file: a `Model` of naive Bayes, a `Bridge`, a `Regression` or a `Network`."""
     return _model(*file.read(path), os.fspath(path))  # read once: it may be a pipe
 
 
