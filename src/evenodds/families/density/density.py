@@ -71,7 +71,7 @@ class Density(Distribution):
         return Sums(self.points, self.shape, self.bandwidth)
 
     @property
-    def _mirrors(self) -> float:
+    def _mirrors(self) -> int:
         """How many times the support is repeated to either side until no bump reaches back."""
         low, high = self.support
         return 0 if math.isinf(high - low) else math.ceil((self.reach / (high - low) + 1) / 2)
@@ -79,8 +79,8 @@ class Density(Distribution):
     def _images(self, at: Floats) -> Iterator[tuple[Floats, int]]:
         """The places whose densities add up to that at these, and whether they are turned around (-1)."""
         low, high = self.support
-        shifts = [2 * k * (high - low) for k in range(-int(self._mirrors), int(self._mirrors) + 1)] or [0.0]
-        for shift in shifts if self._mirrors else [0.0]:
+        many = self._mirrors
+        for shift in [2 * k * (high - low) for k in range(-many, many + 1)] if many else [0.0]:
             yield at + shift, 1
             if low > -math.inf:
                 yield 2 * low - at + shift, -1
