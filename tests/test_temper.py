@@ -357,3 +357,14 @@ def test_command_line(tmp_path):
     plain, tempered = (json.loads(run(*folds, *more).stdout)["log_loss"] for more in ([], ["--temper"]))
     assert tempered < plain
     assert run("evaluate", model, path, "--temper").returncode == 2
+
+
+def test_rows_of_weight_0_change_nothing_even_where_they_alone_tell_copies_apart():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, (40, 1)).astype(float)
+    X = np.repeat(x, 4, axis=1)
+    y, weights = (x[:, 0] + (rng.random(40) < 0.2)) % 2, np.ones(40)
+    X[:5] = rng.integers(0, 2, (5, 4))
+    weights[:5] = 0.0
+    model = eo.NaiveBayes(eo.Categorical).fit(X[5:], y[5:]).model_
+    assert model.tempered(X, y, weights).temper == model.tempered(X[5:], y[5:]).temper

@@ -136,6 +136,13 @@ def fit(
     weights = np.where(known, 1.0 if weights is None else weights, 0.0)
     if not weights.any():
         return Temper({name: 1.0 for one in said for name in one.columns})
+    if not weights.all():  # a row without weight is none, also where it tells copies of a column apart
+        rows = np.flatnonzero(weights)
+        start, y, weights = start[rows], y[rows], weights[rows]
+        said = [
+            one._replace(evidence=one.evidence[rows], lengths=None if one.lengths is None else one.lengths[rows])
+            for one in said
+        ]
     finite = [one._replace(evidence=np.maximum(one.evidence, NEVER)) for one in once(said)]
     problem = Problem(np.maximum(start, NEVER), finite, y, weights)
     few = problem.some(slice(None, None, -(-len(y) // FEW)))
