@@ -27,7 +27,7 @@ COMMANDS = {
     "prune": ("evenodds.cli.sums:prune", "Drop a model's rare words; it can no longer forget."),
     "separate": ("evenodds.cli.separate:separate", "Does a line separate the classes? With what margin, or why not?"),
     "density": ("evenodds.cli.density:density", "The shape of a column of numbers, for each group."),
-    "net": ("evenodds.cli.net:net", "Bayesian networks: fit, learn, query, separated, show, sample, convert."),
+    "net": ("evenodds.cli.net:net", "Bayesian networks: learn them, ask them, and see why."),
     "coin": ("evenodds.cli.coin:coin", "What heads and tails say of a coin."),
     "bayes": ("evenodds.cli.bayes:bayes", "Bayes' rule: from a prior and evidence to a posterior."),
     "bandit": ("evenodds.cli.bandit:bandit", "Choose between arms while learning what they pay."),
