@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evenodds import bandits, families
     from evenodds.audit.compare import compare
     from evenodds.audit.decisions import Decision, LeastCost
+    from evenodds.audit.groups import Audit
     from evenodds.audit.limits import AtMost
     from evenodds.errors import DataError
     from evenodds.families import (
@@ -69,6 +70,7 @@ _HOME = {
     "evenodds.models.bayes_rule": "update",
     "evenodds.audit.compare": "compare",
     "evenodds.audit.decisions": "Decision LeastCost",
+    "evenodds.audit.groups": "Audit",
     "evenodds.audit.limits": "AtMost",
     "evenodds.errors": "DataError",
     "evenodds.schema": "Column Schema SchemaWarning",
@@ -81,6 +83,7 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names.spli
 __all__ = [
     "GLM",
     "AtMost",
+    "Audit",
     "BayesNet",
     "Bernoulli",
     "Beta",

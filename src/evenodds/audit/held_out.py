@@ -16,19 +16,21 @@ from numpy.typing import NDArray
 
 from evenodds.audit.decisions import Decision
 from evenodds.audit.judge import tally
-from evenodds.cells import Coded
+from evenodds.audit.protected import together
+from evenodds.cells import Coded, codes
 from evenodds.data.kept import Kept
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import fold_of, number, sum_folds
 from evenodds.errors import DataError
+from evenodds.families import Categorical
 from evenodds.families.leaves import Floats
 from evenodds.models.learn import check_classes, most_kept, most_rows, schema_of
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
-from evenodds.schema import Schema
+from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
 
 MOST = 1000  # folds, of each of which the tallies are held
@@ -38,12 +40,16 @@ class Predicted(NamedTuple):
     """Some rows: their true classes, and log p(class | row) with a column for each of `classes`."""
 
     truth: Coded
-    log_p: Floats
+    log_p: Floats | None  # None where only what was said is known
     classes: NDArray[Any]
     weights: Floats | None
+    rows: NDArray[np.int64] | None = None  # which of the rows that were read; None: all
+    by: Coded | None = None  # the protected group of each
+    said: Coded | None = None  # what was decided, where that is not the most probable class
 
     def proba(self, classes: NDArray[Any]) -> Floats:
         """p(class | row) with a column for each of these classes; 0 for one that the model did not know."""
+        assert self.log_p is not None
         place = {label: c for c, label in enumerate(classes.tolist())}
         p = np.zeros((len(self.log_p), len(place)))
         p[:, [place[label] for label in self.classes.tolist()]] = np.exp(self.log_p)
@@ -59,20 +65,32 @@ class HeldOut:
     classes: NDArray[Any]
     predict: Callable[[int, Batch, Cells], Iterator[Predicted]]
     plain: HeldOut | None = None  # the same rows, predicted without the temper, where there is one
+    by: tuple[str, ...] = ()  # columns of protected groups, which need not be among the model's
     report: Report = field(default_factory=Report)
 
     def __iter__(self) -> Iterator[Predicted]:
         reports = []
-        for start, batch in number(self.source.batches(self.reading.columns)):
+        columns = dict.fromkeys([*self.reading.columns, *self.by])
+        for start, batch in number(self.source.batches(list(columns))):
             read = self.reading(batch)
             reports.append(read.report)
-            if read.table.rows:
-                yield from self.predict(start, batch, read)
+            if not read.table.rows:
+                continue
+            by = self._groups(batch, read) if self.by else None
+            for part in self.predict(start, batch, read):
+                yield part if by is None else part._replace(by=by if part.rows is None else by[part.rows])
         self.report = sum(reports, Report())
+
+    def _groups(self, batch: Batch, read: Cells) -> Coded:
+        """The protected group of each row that was read."""
+        schema = Schema({name: Column(Categorical) for name in self.by}, "")
+        found = Reading(schema, target=False)(batch).table
+        by = together([codes(found[name]) for name in self.by])
+        return by if read.kept is None else by[read.kept]
 
     def tally(self) -> Tally:
         """The judgement of all rows, in one pass."""
-        judged = Tally.total(tally(*part) for part in self)
+        judged = Tally.total(tally(*part[:4]) for part in self)
         if not judged.columns:
             raise DataError(f"{self.source.name} has no rows with a class to judge by")
         return judged
@@ -88,18 +106,22 @@ class HeldOut:
         return found
 
 
-def of_model(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> HeldOut:
+def of_model(
+    model: Model, source: Source, weights: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
+) -> HeldOut:
     """A source's rows, which the model has not learnt, predicted by it."""
 
     def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
         assert read.target is not None
         yield Predicted(read.target, model.log_proba(read.table, threads), model.classes, read.weights)
 
-    plain = None if model.temper is None else of_model(model.untempered, source, weights, threads)
-    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain)
+    plain = None if model.temper is None else of_model(model.untempered, source, weights, threads, by)
+    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain, by)
 
 
-def of_rows(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> HeldOut:
+def of_rows(
+    model: Model, source: Source, weights: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
+) -> HeldOut:
     """The rows that the model was learnt from, each predicted without itself."""
 
     def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
@@ -107,8 +129,8 @@ def of_rows(model: Model, source: Source, weights: str | None = None, threads: i
         log_p = model.leave_one_out(read.table, read.target, read.weights, threads)
         yield Predicted(read.target, log_p, model.classes, read.weights)
 
-    plain = None if model.temper is None else of_rows(model.untempered, source, weights, threads)
-    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain)
+    plain = None if model.temper is None else of_rows(model.untempered, source, weights, threads, by)
+    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain, by)
 
 
 def of_folds(
@@ -121,6 +143,7 @@ def of_folds(
     random_state: int = 0,
     threads: int | None = None,
     temper: bool = False,
+    by_columns: tuple[str, ...] = (),
 ) -> HeldOut:
     """Each fold of a source's rows, predicted by the sum of the others; the folds are tallied here, in one pass.
 
@@ -146,9 +169,9 @@ def of_folds(
                 if len(mine):
                     weights = None if read.weights is None else read.weights[mine]
                     log_p = model.log_proba(read.table.take(mine), threads)
-                    yield Predicted(read.target[mine], log_p, model.classes, weights)
+                    yield Predicted(read.target[mine], log_p, model.classes, weights, mine)
 
-        return HeldOut(source, reading, whole.classes, predict, plain)
+        return HeldOut(source, reading, whole.classes, predict, plain, by_columns)
 
     if keep is None:
         return by(models)

@@ -17,6 +17,12 @@ The groups of the tally are the true classes. Its leaves:
 "tempered"             sums    of more than two classes: Σ of mean and variance of -log p under p^b, for each b of
                                SLOPES, and Σ -log p(true class); of rows that were possible
 "scores" of a class    counts  rows by the log-odds of that class against all others, for the AUC
+
+Of protected groups (`by`) the groups of the tally are a true class in a protected group each; the Brier score, the bins
+of confidence and "tempered" are left out, and there are two more:
+
+"squares"              sums    Σ of the squares of -log p(true class)
+"said" of a class      sums    Σ of its probability
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
+from evenodds.audit.protected import crossed
 from evenodds.cells import Coded, as_column
 from evenodds.data.memory import in_order
 from evenodds.data.sum import CLASSES, target_codes
@@ -38,43 +45,78 @@ from evenodds.tally import Leaf, Numbers, Tally
 
 BINS = 15  # of confidence, equally wide, each with its lower end
 RANKED = 32  # classes up to which there is an AUC: k histograms of k groups each are kept for it
+EXACT = 23  # bits of a float32's mantissa
 SLOPES = 2.0 ** np.arange(-3, 3.5, 0.5)  # exponents at which probabilities are tried; the next but one is the square
 TEMPERED = ("slopes", "tempered")  # a column of its own: folds of two classes, which have none, add to others
 BLOCK = 1 << 15  # rows judged at once: what the cache holds
 
 
-def tally(y: Any, log_proba: Any, classes: Sequence[Any] | NDArray[Any], weights: Any = None) -> Tally:
+def tally(
+    y: Any,
+    log_proba: Any,
+    classes: Sequence[Any] | NDArray[Any],
+    weights: Any = None,
+    by: Coded | None = None,
+    said: Coded | None = None,
+    bits: int = EXACT,
+) -> Tally:
     """The tally of some predictions: the true classes, and log p(class | row) with a column for each of `classes`.
 
-    A true class that is not among `classes` is allowed: its probability was 0.
+    A true class that is not among `classes` is allowed: its probability was 0. `said` is what was decided, where that
+    is not the most probable class; with it, `log_proba` may be None: then only that is counted. `by` is each row's
+    protected group. Scores are counted to so many bits of their log-odds.
     """
-    log_p = np.asarray(log_proba, dtype=np.float64)
     known, place = labels_of(classes)
-    if log_p.ndim != 2 or log_p.shape[1] != len(place):
+    log_p = None if log_proba is None else np.asarray(log_proba, dtype=np.float64)
+    if log_p is not None and (log_p.ndim != 2 or log_p.shape[1] != len(place)):
         raise DataError(
             f"log_proba has the shape {log_p.shape}: expected rows, and {len(place)} columns for the classes"
         )
-    target = target_codes(as_column(y), len(log_p))
-    groups = target.place[target.codes]
-    truth = columns_of(target, known, place)
-    judged = _judge(log_p, truth)
-    rows = Rows(groups, len(target.labels), check_weights(weights, len(log_p)))
-    one, bins = np.zeros(len(log_p), np.int8), np.minimum(judged.confidence * BINS, BINS - 1).astype(np.int8)
-    leaves = {
-        CLASSES: Leaf(Fixed(1), count(one, 1, rows)),
-        ("", "predicted"): Leaf(known, count(place[judged.top], len(known), rows)),
-        ("", "log loss"): Leaf(Fixed(1), _sum(one, 1, judged.log_loss, rows), is_sum=True),
+    column = as_column(y)
+    target = target_codes(column, len(log_p) if log_p is not None else _length(column))
+    n = len(target.codes)
+    labels, groups = (target.labels, target.place[target.codes]) if by is None else crossed(target, by)
+    rows = Rows(groups, len(labels), check_weights(weights, n))
+    one = np.zeros(n, np.int8)
+    leaves = {CLASSES: Leaf(Fixed(1), count(one, 1, rows))}
+    if said is not None:
+        leaves["", "predicted"] = Leaf(said.labels, count(said.places, len(said.labels), rows))
+    if log_p is not None:
+        truth = columns_of(target, known, place)
+        judged = _judge(log_p, truth, bits)
+        if said is None:
+            leaves["", "predicted"] = Leaf(known, count(place[judged.top], len(known), rows))
+        leaves["", "log loss"] = Leaf(Fixed(1), _sum(one, 1, judged.log_loss, rows), is_sum=True)
+        leaves["", "impossible"] = Leaf(Fixed(2), count(judged.impossible, 2, rows))
+        if by is None:
+            leaves |= _honest(judged, truth, rows)
+        for c, keys in enumerate(judged.keys):
+            if by is None or len(known) != 2 or c == 1:  # of two classes in groups, one is enough
+                name = scores_of(known.text(place[c]))
+                leaves[name] = _histogram(keys, rows)
+                if by is not None:
+                    leaves[name[0], "said"] = Leaf(Fixed(1), _sum(one, 1, np.exp(log_p[:, c]), rows), is_sum=True)
+        if by is not None:
+            leaves["", "squares"] = Leaf(Fixed(1), _sum(one, 1, judged.log_loss**2, rows), is_sum=True)
+        elif len(known) > 2:
+            leaves[TEMPERED] = Leaf(Fixed(2 * len(SLOPES) + 1), _tempered(log_p, judged, rows), is_sum=True)
+    return Tally.of(labels, leaves).trimmed()
+
+
+def _honest(judged: _Judged, truth: Ints, rows: Rows) -> dict[tuple[str, str], Leaf]:
+    """The leaves of the Brier score and of confidence."""
+    one = np.zeros(len(truth), np.int8)
+    bins = np.minimum(judged.confidence * BINS, BINS - 1).astype(np.int8)
+    return {
         ("", "brier"): Leaf(Fixed(1), _sum(one, 1, judged.brier, rows), is_sum=True),
-        ("", "impossible"): Leaf(Fixed(2), count(judged.impossible, 2, rows)),
         ("", "sure"): Leaf(Fixed(BINS), count(bins, BINS, rows)),
         ("", "right"): Leaf(Fixed(BINS), count(np.where(judged.top == truth, bins, -1), BINS, rows)),
         ("", "confidence"): Leaf(Fixed(BINS), _sum(bins, BINS, judged.confidence, rows), is_sum=True),
     }
-    for c, keys in enumerate(judged.keys):
-        leaves[scores_of(known.text(place[c]))] = _histogram(keys, rows)
-    if len(known) > 2:
-        leaves[TEMPERED] = Leaf(Fixed(2 * len(SLOPES) + 1), _tempered(log_p, judged, rows), is_sum=True)
-    return Tally.of(target.labels, leaves).trimmed()
+
+
+def _length(column: Any) -> int:
+    return len(column.codes) if isinstance(column, Coded) else len(column)
 
 
 class _Judged(NamedTuple):
@@ -88,7 +130,7 @@ class _Judged(NamedTuple):
     keys: NDArray[np.int32]  # (classes, rows): the log-odds of each class, as integers in the same order
 
 
-def _judge(log_p: Floats, truth: Ints) -> _Judged:
+def _judge(log_p: Floats, truth: Ints, bits: int) -> _Judged:
     n, k = log_p.shape
     ranked = k if k <= RANKED else 0
     out = _Judged(
@@ -114,7 +156,7 @@ def _judge(log_p: Floats, truth: Ints) -> _Judged:
         out.log_loss[part] = np.where(possible, np.maximum(-own, 0.0), 0.0)  # p may be a rounding above 1
         out.impossible[part] = np.where(possible, -1, np.where(known, 0, 1))
         if ranked:
-            out.keys[:, part] = _keys(log_odds(log, p, top)).T
+            out.keys[:, part] = _keys(log_odds(log, p, top), bits).T
         p[every[known], true[known]] -= 1.0
         out.brier[part] = np.square(p).sum(axis=1) + ~known
 
@@ -169,14 +211,17 @@ def log_odds(log: Floats, p: Floats, top: Ints) -> Floats:
     return odds
 
 
-def _keys(odds: Floats) -> NDArray[np.int32]:
+def _keys(odds: Floats, bits: int = EXACT) -> NDArray[np.int32]:
     """Log-odds as integers in the same order: the 32 bits of a float32, those of negative numbers turned round.
 
-    What differs by less than 1e-7 of itself is a tie; so is what differs by less than 1e-9, which is rounding.
+    What differs by less than 1e-7 of itself is a tie; so is what differs by less than 1e-9, which is rounding. Fewer
+    bits of the mantissa make more ties: each number goes to the nearest that has as many.
     """
     with np.errstate(over="ignore"):
-        bits = (np.round(odds, 9) + 0.0).astype(np.float32).view(np.int32)  # + 0.0: there is one zero
-    return np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
+        every = (np.round(odds, 9) + 0.0).astype(np.float32).view(np.int32)  # + 0.0: there is one zero
+    if bits < EXACT:
+        every = (every + np.int32(1 << (EXACT - bits - 1))) & np.int32(-1 << (EXACT - bits))
+    return np.where(every < 0, every ^ np.int32(0x7FFFFFFF), every)
 
 
 def odds_of(keys: NDArray[Any]) -> Floats:

@@ -1,0 +1,340 @@
+"""Audits by groups: the published numbers, scikit-learn's numbers, and the laws of a tally."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+
+import evenodds as eo
+from evenodds.audit import judge
+from evenodds.audit.delong import auc
+from evenodds.audit.gaps import exceeds
+from evenodds.audit.groups import BITS
+from evenodds.audit.held_out import of_folds
+from evenodds.audit.judge import odds_of
+from evenodds.audit.rates import Rate, rates
+from evenodds.data.files import read
+
+# ProPublica's two-year COMPAS rows by race, what came true, and whether the decile was 5 or more (Broward County)
+COMPAS = [
+    ("African-American", 0, 0, 990), ("African-American", 0, 1, 805),
+    ("African-American", 1, 0, 532), ("African-American", 1, 1, 1369),
+    ("Asian", 0, 0, 21), ("Asian", 0, 1, 2), ("Asian", 1, 0, 3), ("Asian", 1, 1, 6),
+    ("Caucasian", 0, 0, 1139), ("Caucasian", 0, 1, 349), ("Caucasian", 1, 0, 461), ("Caucasian", 1, 1, 505),
+    ("Hispanic", 0, 0, 318), ("Hispanic", 0, 1, 87), ("Hispanic", 1, 0, 129), ("Hispanic", 1, 1, 103),
+    ("Native American", 0, 0, 5), ("Native American", 0, 1, 3),
+    ("Native American", 1, 0, 1), ("Native American", 1, 1, 9),
+    ("Other", 0, 0, 208), ("Other", 0, 1, 36), ("Other", 1, 0, 90), ("Other", 1, 1, 43),
+]  # fmt: skip
+RACE = ("race",)
+BETAS = [((806, 991), (350, 1140)), ((2, 1), (1, 2)), ((0.3, 4), (0.2, 9)), ((5e5, 5e5), (4e5, 6e5))]
+
+
+def compas():
+    return pd.DataFrame(COMPAS, columns=["race", "recid", "high", "count"])
+
+
+def people(n=3000, seed=0, k=2):
+    """Rows with groups, classes and probabilities that know something of them."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    score = rng.normal(size=(n, k)) + 1.5 * np.eye(k)[y]
+    p = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+    groups = {"sex": rng.choice(["f", "m"], n), "race": rng.choice(["a", "b", "c"], n, p=[0.7, 0.25, 0.05])}
+    return y, p, groups
+
+
+# The published numbers
+
+
+def test_compas_has_the_published_rates():
+    found = eo.Audit(by=["race"]).of_columns(compas(), "recid", predicted="high", weights="count")
+    rate = found.rates(RACE, "1")
+    black, white = rate["FPR"]["African-American"], rate["FPR"]["Caucasian"]
+    assert (black.k, black.n, white.k, white.n) == (805, 1795, 349, 1488)
+    assert [round(r.rate, 4) for r in (black, white)] == [0.4485, 0.2345]
+    assert [round(rate["FNR"][g].rate, 4) for g in ("African-American", "Caucasian")] == [0.2799, 0.4772]
+    asian, native = rate["FPR"]["Asian"], rate["FPR"]["Native American"]
+    assert (asian.k, asian.n, native.k, native.n) == (2, 23, 3, 8)
+    assert asian.small
+    assert native.small
+    assert native.high - native.low > 0.5
+    low, high = native.interval(0.95)
+    assert high - low < native.high - native.low  # the others tell something of them
+    assert found.gap("FPR", "African-American", "Caucasian").sure > 0.999
+    assert "cannot all hold" in repr(found)
+
+
+def test_gender_shades():
+    rows = []
+    for group, n, percent in (("darker female", 271, 20.8), ("darker male", 318, 6.0), ("lighter male", 385, 0.0)):
+        wrong = round(n * percent / 100)
+        tone, sex = group.split()
+        rows += [(tone, sex, sex, n - wrong), (tone, sex, "male" if sex == "female" else "female", wrong)]
+    table = pd.DataFrame(rows, columns=["tone", "sex", "said", "count"])
+    found = eo.Audit(by=["tone", "sex"]).of_columns(table, "sex", predicted="said", weights="count")
+    worst = found.worst(("tone", "sex"), found.positive[0], "accuracy")
+    assert (worst.high, worst.low) == ("lighter, male", "darker, female")
+    assert worst.gap == pytest.approx(0.208, abs=0.005)
+    assert worst.sure > 0.999
+    assert found.rates(("tone", "sex"), "male")["accuracy"]["lighter, male"].rate == 1.0
+
+
+def test_waterbirds():
+    counts = {("land", 0): 3498, ("water", 0): 184, ("land", 1): 56, ("water", 1): 1057}  # Sagawa et al. 2020, train
+    table = [
+        {"background": where, "bird": bird, "said": int(where == "water"), "count": n}
+        for (where, bird), n in counts.items()
+    ]
+    found = eo.Audit(by="background").of_columns(table, "bird", predicted="said", weights="count")
+    rate = found.rates(("background",), "1")
+    assert rate["accuracy"]["land"].k == 3498
+    assert rate["TPR"]["land"].rate == 0.0
+    assert rate["FPR"]["water"].rate == 1.0
+    assert found.rates((), "1")["accuracy"]["everyone"].rate == pytest.approx((3498 + 1057) / 4795)
+
+
+# What scikit-learn says
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_says_what_scikit_learn_says(weighted):
+    y, p, groups = people()
+    w = np.random.default_rng(1).integers(0, 4, len(y)).astype(float) if weighted else np.ones(len(y))
+    p = np.round(p, 2)  # scores with ties, each in a bin of its own
+    p[:, 0] = 1 - p[:, 1]
+    p = np.clip(p, 0.01, 0.99)
+    said = (p[:, 1] >= 0.3).astype(int)
+    found = eo.Audit(by=["sex", "race"], threshold=0.3).of_predictions(
+        y, groups, scores=p[:, 1], weights=w if weighted else None
+    )
+    for by in found.subsets:
+        rate, losses, aucs = found.rates(by, "1"), found.losses(by), found.aucs(by, "1")
+        names, _ = found.groups(by)
+        for name in names:
+            mine = np.all([groups[c] == v for c, v in zip(by, name.split(", "))], axis=0)
+            args = {"sample_weight": w[mine]}
+            t, s, q = y[mine], said[mine], p[mine, 1]
+            assert rate["accuracy"][name].rate == pytest.approx(sk.accuracy_score(t, s, **args))
+            assert rate["TPR"][name].rate == pytest.approx(sk.recall_score(t, s, **args))
+            assert rate["PPV"][name].rate == pytest.approx(sk.precision_score(t, s, **args))
+            tn, fp, fn, tp = sk.confusion_matrix(t, s, **args).ravel()
+            assert rate["FPR"][name].rate == pytest.approx(fp / (fp + tn))
+            assert rate["FNR"][name].rate == pytest.approx(fn / (fn + tp))
+            assert losses[name].mean == pytest.approx(sk.log_loss(t, q, **args))
+            assert aucs[name].auc == pytest.approx(sk.roc_auc_score(t, q, **args), abs=1e-9)
+            assert found.said(by, "1")[name] == pytest.approx(np.average(q, weights=w[mine]))
+
+
+def test_the_auc_of_continuous_scores_is_right_to_a_hundred_thousandth():
+    y, p, groups = people(20_000)
+    found = eo.Audit(by="sex").of_predictions(y, groups["sex"], proba=p, classes=[0, 1])
+    for sex, got in found.aucs(("sex",), "1").items():
+        mine = groups["sex"] == sex
+        assert got.auc == pytest.approx(sk.roc_auc_score(y[mine], p[mine, 1]), abs=1e-5)
+
+
+def test_many_classes_each_against_the_rest():
+    y, p, groups = people(k=4)
+    found = eo.Audit(by="race").of_predictions(y, groups["race"], proba=p, classes=range(4))
+    said = p.argmax(axis=1)
+    assert found.positive == ("0", "1", "2", "3")
+    for c in range(4):
+        rate = found.rates(RACE, str(c))
+        for race in "abc":
+            mine = groups["race"] == race
+            t, s = y[mine] == c, said[mine] == c
+            assert rate["TPR"][race].rate == pytest.approx(sk.recall_score(t, s))
+            assert rate["PPV"][race].rate == pytest.approx(sk.precision_score(t, s))
+            assert rate["accuracy"][race].rate == pytest.approx(np.mean(y[mine] == said[mine]))
+            odds = np.log(p[mine, c]) - np.log1p(-p[mine, c])
+            rounded = odds_of(judge._keys(odds, BITS))  # to a part in 256: what is nearer is a tie
+            assert np.allclose(rounded, odds, rtol=2**-8)
+            assert found.aucs(RACE, str(c))[race].auc == pytest.approx(sk.roc_auc_score(t, rounded))
+
+
+# Whatever people have
+
+
+def test_models_estimators_arrays_tables_and_files_agree(tmp_path):
+    y, p, groups = people(400)
+    frame = pd.DataFrame({"x": p[:, 1] + np.random.default_rng(3).normal(0, 0.3, 400), **groups, "y": y})
+    model = LogisticRegression().fit(frame[["x"]], y)
+    audit = eo.Audit(by=["sex", "race"])
+    one = audit.of(model, frame, "y")
+    frame["score"] = model.predict_proba(frame[["x"]])[:, 1]
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    two = audit.of_predictions(y, frame[["sex", "race"]], scores=frame["score"])
+    for data in (
+        frame,
+        pl.from_pandas(frame),
+        pa.table(dict(frame)),
+        tmp_path / "rows.csv",
+        str(tmp_path / "rows.csv"),
+    ):
+        three = audit.of_columns(data, "y", score="score")
+        assert three.rates(RACE, "1") == one.rates(RACE, "1") == two.rates(RACE, "1")
+        assert three.aucs(RACE, "1")["a"].auc == pytest.approx(one.aucs(RACE, "1")["a"].auc)
+    labels = audit.of(RidgeClassifier().fit(frame[["x"]], y), frame, "y")
+    assert not labels.scored
+    assert labels.aucs(RACE, "1") == {}
+    ours = eo.NaiveBayes().fit(frame[["x", "sex", "y"]], "y")
+    from_file, from_table = audit.of(ours, str(tmp_path / "rows.csv")), audit.of(ours, frame)
+    assert from_file.tally == from_table.tally
+    outside = audit.of(ours, frame[["x", "sex"]], y, groups=frame[["sex", "race"]])
+    assert outside.rates(RACE, "1") == from_table.rates(RACE, "1")
+
+
+def test_folds_are_audited_too(tmp_path):
+    y, p, groups = people(300)
+    frame = pd.DataFrame({"x": p[:, 1], **groups, "y": y})
+    held = of_folds(read(frame), "y", 5, by_columns=("sex",))
+    found = eo.Audit(by="sex").of_held_out(held)
+    assert sum(r.n for r in found.rates(("sex",), "1")["accuracy"].values()) == 300
+
+
+# Laws
+
+
+@given(st.lists(st.integers(0, 299), max_size=4), st.booleans())
+def test_batches_add(cuts, scores):
+    y, p, groups = people(300)
+    audit = eo.Audit(by=["sex", "race"])
+
+    def of(rows):
+        given = {"scores": p[rows, 1]} if scores else {"predicted": p[rows, 1] > 0.4}
+        return audit.of_predictions(y[rows] > 0, {c: g[rows] for c, g in groups.items()}, **given)
+
+    whole, ends = of(slice(None)), [0, *sorted(cuts), 300]
+    parts = [of(slice(a, b)) for a, b in itertools.pairwise(ends) if len(set(y[a:b])) == 2]
+    if sum(len(set(y[a:b])) == 2 or a == b for a, b in itertools.pairwise(ends)) == len(ends) - 1:
+        both = sum(parts[1:], parts[0])
+        assert both.rates(RACE, "true") == whole.rates(RACE, "true")
+        if scores:
+            assert both.aucs(RACE, "true") == whole.aucs(RACE, "true")
+
+
+def test_threads_change_nothing():
+    y, p, groups = people(300_000)
+    one, two = (eo.Audit(by="sex").of_predictions(y, groups["sex"], scores=p[:, 1], threads=t) for t in (1, 3))
+    assert np.array_equal(one.tally.sums, two.tally.sums)
+    assert one.tally == two.tally
+
+
+# Groups that are hard
+
+
+def test_groups_of_no_rows_of_one_and_all_positive():
+    frame = {"g": ["a"] * 50 + ["one"] + ["all"] * 40, "y": [0, 1] * 25 + [1] + [1] * 40}
+    found = eo.Audit(by={"g": ["a", "all", "none", "one"]}).of_predictions(
+        frame["y"], frame["g"], scores=np.linspace(0.1, 0.9, 91)
+    )
+    rate = found.rates(("g",), "1")
+    none, one = rate["TPR"]["none"], rate["TPR"]["one"]
+    assert (none.n, none.rate, none.small) == (0, None, True)
+    assert (none.low, none.high) == pytest.approx((0.025, 0.975))
+    assert (one.k, one.n) == (1, 1)
+    assert one.low < 0.2
+    assert rate["FPR"]["all"].n == 0
+    assert rate["FPR"]["all"].rate is None
+    assert found.aucs(("g",), "1")["all"] is None
+    assert found.losses(("g",))["one"].interval is None
+    assert "none" in repr(found)
+    json.dumps(found.to_dict())
+
+
+def test_missing_groups_are_a_group_of_their_own(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("g,y,s\na,1,.9\n,0,.2\nb,0,.1\n,1,.8\n")
+    found = eo.Audit(by="g").of_columns(path, "y", score="s")
+    assert {g: r.n for g, r in found.rates(("g",), "1")["base rate"].items()} == {"(missing)": 2, "a": 1, "b": 1}
+    frame = pd.DataFrame({"g": ["a", None, "b", np.nan], "y": [1, 0, 0, 1], "s": [0.9, 0.2, 0.1, 0.8]})
+    assert eo.Audit(by="g").of_columns(frame, "y", score="s").tally == found.tally
+
+
+@pytest.mark.parametrize("score", [1.5, -0.1, np.inf, np.nan])
+def test_scores_that_are_no_probabilities_are_refused(score):
+    with pytest.raises(eo.DataError, match="row 1 has"):
+        eo.Audit(by="g").of_predictions([0, 1], ["a", "b"], scores=[0.5, score])
+
+
+def test_what_cannot_be_audited_is_said():
+    with pytest.raises(eo.DataError, match="did you mean 'race'"):
+        eo.Audit(by="rase").of_columns(compas(), "recid", predicted="high")
+    with pytest.raises(eo.DataError, match="not among the classes"):
+        eo.Audit(by="race", positive="yes").of_columns(compas(), "recid", predicted="high")
+    with pytest.raises(eo.DataError, match="give y"):
+        eo.Audit(by="g").of(LogisticRegression(), pd.DataFrame({"g": ["a"]}))
+    with pytest.raises(eo.DataError, match="Name a column"):
+        eo.Audit(by="race").of_columns(compas(), "recid")
+    with pytest.raises(ValueError, match="by="):
+        eo.Audit(by=[])
+    with pytest.raises(eo.DataError, match="two classes"):
+        eo.Audit(by="g").of_predictions([0, 1, 2], ["a"] * 3, scores=[0.1, 0.2, 0.3])
+    a, b = (eo.Audit(by="g", margin=m).of_predictions([0, 1], ["a", "b"], scores=[0.1, 0.2]) for m in (0.1, 0.2))
+    with pytest.raises(eo.DataError, match="cannot be added"):
+        _ = a + b
+
+
+# Intervals
+
+
+def test_delong_is_the_definition():
+    rng = np.random.default_rng(4)
+    own, rest = rng.integers(0, 9, 40) + 1, rng.integers(0, 9, 30)
+    beats = (own[:, None] > rest).astype(float) + (own[:, None] == rest) / 2
+    variance = beats.mean(axis=1).var(ddof=1) / 40 + beats.mean(axis=0).var(ddof=1) / 30
+    found = auc(np.bincount(own, minlength=10).astype(float), np.bincount(rest, minlength=10).astype(float))
+    assert found.auc == pytest.approx(beats.mean())
+    assert found.error == pytest.approx(np.sqrt(variance))
+
+
+@pytest.mark.parametrize("margin", [-0.1, 0.0, 0.05, 0.3])
+@pytest.mark.parametrize(("high", "low"), BETAS)
+def test_how_sure_a_gap_is_agrees_with_draws(high, low, margin):
+    rng = np.random.default_rng(5)
+    draws = rng.beta(*high, 400_000) - rng.beta(*low, 400_000)
+    got = exceeds(Rate(0, 1, 0, 1, False, *high), Rate(0, 1, 0, 1, False, *low), margin)
+    assert got == pytest.approx(np.mean(draws > margin), abs=0.004)
+
+
+def test_intervals_cover():
+    """Of 95 % intervals of rates drawn from the prior, 95 % hold the rate: exactly so, as these are posteriors."""
+    rng = np.random.default_rng(6)
+    held = 0
+    for n in (5, 20, 100):
+        p = rng.random(1000)
+        found = rates(rng.binomial(n, p).astype(float), np.full(1000, float(n)), 0.95, 0)
+        held += sum(r.low <= q <= r.high for r, q in zip(found, p))
+    assert 0.94 < held / 3000 < 0.96
+
+
+def test_pooling_brings_small_groups_nearer_to_the_truth():
+    rng = np.random.default_rng(7)
+    alone = pooled = 0.0
+    for _ in range(20):
+        p, n = rng.beta(20, 30, 40), np.full(40, 12.0)
+        found = rates(rng.binomial(12, p).astype(float), n, 0.95, 30)
+        alone += sum((r.rate - q) ** 2 for r, q in zip(found, p))
+        pooled += sum((r.expected - q) ** 2 for r, q in zip(found, p))
+    assert pooled < 0.5 * alone
+
+
+def test_delong_intervals_cover():
+    from math import erf
+
+    rng, held = np.random.default_rng(8), 0
+    for _ in range(400):
+        own, rest = rng.normal(1, 1, 60), rng.normal(0, 1, 60)
+        scores, y = 1 / (1 + np.exp(-np.append(own, rest))), np.repeat([1, 0], 60)
+        low, high = eo.Audit(by="g").of_predictions(y, ["a"] * 120, scores=scores).aucs(("g",), "1")["a"].interval
+        held += low <= 0.5 * (1 + erf(0.5)) <= high
+    assert 0.92 < held / 400 < 0.98
