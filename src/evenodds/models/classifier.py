@@ -204,6 +204,11 @@ class NaiveBayes(ClassShell):
         check_is_fitted(self)
         return self._keep(self.model_.prune(min_count))
 
+    def adapt(self, X: Any) -> Self:
+        """The same model under the class shares of new rows, whose classes need not be known."""
+        check_is_fitted(self)
+        return self.of(self.model_.adapt(self._features(X, reset=False), self.threads))
+
     def _keep_tuned(self, tuned: Tuned) -> Self:
         self.tuning_ = tuned.record
         return self._keep(tuned.model)

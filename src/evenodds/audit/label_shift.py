@@ -1,0 +1,88 @@
+"""New class shares by the confusion matrix, with an interval.
+
+What is said of new rows is a mixture of what is said of each class: said = C · share, C(said | class) counted on rows
+whose classes are known (Lipton, Wang and Smola 2018). The counts of C and of what is said are known up to chance, a
+Dirichlet each; drawing from those gives the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenodds.audit.judged import Judged
+from evenodds.errors import DataError
+from evenodds.families.distribution import Seed, generator
+from evenodds.families.leaves import Floats
+from evenodds.show import Frame
+from evenodds.tally import Tally
+
+WORST = 0.1  # smallest singular value of C, below which what is said does not tell the classes' shares
+DRAWS = 4000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shares:
+    """The classes' shares among new rows, with credible intervals."""
+
+    classes: tuple[str, ...]
+    before: Floats
+    shares: Floats
+    low: Floats
+    high: Floats
+    level: float
+
+    @property
+    def table(self) -> Frame:
+        """A line a class."""
+        rows = zip(self.classes, self.before, self.shares, self.low, self.high)
+        return Frame([dict(zip(("class", "before", "now", "low", "high"), row)) for row in rows])
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+
+def label_shares(
+    judged: Tally, said: Any, classes: Sequence[Any], level: float = 0.95, random_state: Seed = 0
+) -> Shares:
+    """The shares of the classes among new rows, of which `said` counts what is said, in the order of `classes`.
+
+    `judged` is the tally of predictions of rows whose classes are known.
+
+    >>> from evenodds.audit.judge import tally
+    >>> forecast = np.repeat([[0.9, 0.1], [0.1, 0.9]], 100, axis=0)
+    >>> weather = np.array(["dry"] * 80 + ["wet"] * 20 + ["dry"] * 10 + ["wet"] * 90)
+    >>> label_shares(tally(weather, np.log(forecast), ["dry", "wet"]), [300, 700], ["dry", "wet"])
+    class  before     now     low    high
+    dry    0.4500  0.1671  0.0539  0.2530
+    wet    0.5500  0.8329  0.7470  0.9461
+    """
+    read = Judged(judged, classes)
+    k, counts, new = read.k, read.confusion[: read.k, : read.k], np.asarray(said, float)
+    if new.shape != (k,):
+        raise DataError(f"said has {len(new)} counts for {k} classes: expected one for each")
+    if not new.sum() > 0 or np.any(counts.sum(axis=1) <= 0):
+        raise DataError("every class needs rows whose class is known, and there must be new rows")
+    matrix = (counts / counts.sum(axis=1, keepdims=True)).T
+    smallest = float(np.linalg.svd(matrix, compute_uv=False)[-1])
+    if smallest < WORST:
+        raise DataError(
+            f"what is said hardly depends on the class (smallest singular value {smallest:.3f}): "
+            "it does not tell the classes' shares; a better model is needed"
+        )
+    random = generator(random_state)
+    columns = np.stack([random.dirichlet(counts[c] + 1 / k, DRAWS) for c in range(k)], axis=-1)
+    draws = _solved(columns, random.dirichlet(new + 1 / k, DRAWS))
+    tail = 100 * (1 - level) / 2
+    low, high = np.percentile(draws, [tail, 100 - tail], axis=0)
+    names = tuple(read.names[:k])
+    return Shares(names, counts.sum(axis=1) / counts.sum(), _solved(matrix, new / new.sum()), low, high, level)
+
+
+def _solved(matrix: Floats, said: Floats) -> Floats:
+    """The shares, none below 0; of many matrices at once."""
+    found = np.maximum(np.linalg.pinv(matrix) @ said[..., None], 0.0)[..., 0]
+    return np.asarray(found / found.sum(axis=-1, keepdims=True))

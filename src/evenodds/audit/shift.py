@@ -1,0 +1,246 @@
+"""Do new rows look like those of before? Column by column, word by word, and all together.
+
+A naive Bayes model of *where a row comes from* has everything in its tally: how often each value occurred here and
+there. So one pass over both sources is enough, of any size, and tallies kept from last month do as well.
+
+>>> rng = np.random.default_rng(0)
+>>> before = {"age": rng.normal(40, 10, 2000), "city": rng.choice(["Rome", "Oslo"], 2000)}
+>>> after = {"age": rng.normal(44, 10, 2000), "city": rng.choice(["Rome", "Oslo"], 2000)}
+>>> found = drift(before, after)
+>>> found.changed
+['age']
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenodds.audit.delong import Auc, auc
+from evenodds.audit.judge import scores, tally
+from evenodds.audit.pair import NEW, REFERENCE, WHERE, Pair
+from evenodds.data.files import read
+from evenodds.data.reading import Reading
+from evenodds.data.sum import fold_of, number, sum_folds
+from evenodds.errors import DataError
+from evenodds.families import WordCounts
+from evenodds.families.leaves import Floats
+from evenodds.models.estimated import family_of
+from evenodds.models.learn import schema_of
+from evenodds.models.naive_bayes import Model
+from evenodds.schema import SchemaWarning
+from evenodds.show import Figure, Frame
+from evenodds.tally import Tally
+
+LEAST = 5.0  # rows expected in a cell: what has fewer is put together
+MISSING = "(missing)"
+WORDS = 10  # shown
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drift:
+    """What changed between two sources: a test and an effect size for every column, words, and the joint."""
+
+    model: Model  # of where a row comes from
+    columns: Frame
+    words: Frame  # that came and went
+    joint: Auc | None  # how well a model tells rows it has not learnt apart: 0.5 if it cannot
+    joint_p: float | None
+    level: float
+
+    @property
+    def changed(self) -> list[str]:
+        """The columns that changed, so that with probability `level` none of them is a false alarm (Holm 1979)."""
+        return [row["column"] for row in self.columns if row["changed"]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        joint = None if self.joint is None else {**self.joint._asdict(), "p": self.joint_p}
+        return {"columns": self.columns.to_dicts(), "words": self.words.to_dicts(), "joint": joint}
+
+    def sentences(self) -> list[str]:
+        """In plain words."""
+        n = len(self.columns)
+        found = [f"{len(self.changed)} of {n} columns changed: {', '.join(self.changed)}." if self.changed else
+                 f"None of {n} columns changed more than chance would have it."]  # fmt: skip
+        for row in self.columns:
+            if row["changed"]:
+                found.append(
+                    f"{row['column']}: {row['distance']:.1%} of the rows moved{row['said']}.".replace("%", " %")
+                )
+        if self.joint is not None and self.joint_p is not None:
+            told = "can" if self.joint_p < 1 - self.level else "cannot"
+            found.append(
+                f"All columns together: a model {told} tell new rows from old ones (AUC {self.joint.auc:.3f})."
+            )
+        return found
+
+    def __repr__(self) -> str:
+        shown = [{k: v for k, v in row.items() if k != "said"} for row in self.columns]
+        parts = [f"{Frame(shown)}", *([f"{self.words}"] if len(self.words) else []), "\n".join(self.sentences())]
+        return "\n\n".join(parts)
+
+
+def drift(
+    reference: Any,
+    new: Any,
+    target: str | None = None,
+    columns: Any = None,
+    level: float = 0.95,
+    random_state: int = 0,
+    threads: int | None = None,
+) -> Drift:
+    """What changed between a reference and new rows: tables, or files. A target is left out: it need not be known.
+
+    Half of the rows, by chance, teach the model of where a row comes from; it then tells the other half apart.
+    """
+    left_out = () if target is None else (target,)
+    before, after = (side if hasattr(side, "batches") else read(side) for side in (reference, new))
+    pair = Pair(before, after, left_out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)
+        schema = schema_of(pair, WHERE, columns)
+    if not schema.features:
+        raise DataError("there is no column to compare: all look like identifiers or dates; name some in columns=")
+    reading = Reading(schema)
+    halves, _ = sum_folds(pair, reading, 2, random_state, threads)
+    model = Model(schema, halves[0] + halves[1])
+    if len(model.classes) < 2:
+        raise DataError("one of the two sources has no rows")
+    found = [_column(model, name) for name in schema.features if schema.features[name].words is None]
+    words = [one for name in schema.features if schema.features[name].words for one in _words(model, name, level)]
+    joint = _joint(pair, reading, halves[0], random_state, level, threads)
+    p = None
+    if joint is not None and joint.error:
+        from scipy.special import ndtr
+
+        p = float(ndtr(-(joint.auc - 0.5) / joint.error))
+    return Drift(model, _judged(found, level), Frame(words), joint, p, level)
+
+
+def counts_of(model: Model, name: str) -> tuple[list[str], Floats]:
+    """The values of a column, and how often each occurs in each class; the last is how often none is there."""
+    column, part = model.schema.features[name], model.column_tally(name)
+    family = family_of(column)
+    table = family.table(part, column)
+    if table is None:  # a Gaussian or a count: by bins of its histogram
+        raise DataError(f"column {name!r} is {family.__name__}: compare it as Binned")
+    names = [str(next(iter(row.values()))) for row in _values(model, name)]
+    missing = np.maximum(model.class_counts - table.sum(axis=0), 0.0)
+    return [*names, MISSING], np.vstack([table, missing])
+
+
+def _values(model: Model, name: str) -> Iterator[dict[str, Any]]:
+    """A line for each value of a column."""
+    column, part = model.schema.features[name], model.column_tally(name)
+    axis = next((part.leaf(leaf).axis for leaf in part.layout.specs if leaf[1] == "labels"), None)
+    if axis is not None:
+        yield from ({name: text} for text in axis.texts())  # type: ignore[attr-defined]
+        return
+    names = getattr(model.distributions[name], "names", None) if name in model.distributions else None
+    size = len(family_of(column).table(part, column))  # type: ignore[arg-type]
+    texts = names() if names is not None else ["0", "1"][:size] if size <= 2 else map(str, range(size))
+    yield from ({name: text} for text in texts)
+
+
+def association(table: Floats) -> tuple[float, float, float]:
+    """Of counts (values, groups): p of Pearson's test that the groups have one distribution, Cramér's V, its degrees.
+
+    Values that are expected fewer than five times in a group are put together first, so that the false-alarm rate is
+    what it says; V is Bergsma's (2013), which is about 0 where there is nothing, whatever the number of rows.
+    """
+    from scipy.special import chdtrc
+
+    table = table[:, table.sum(axis=0) > 0]
+    n = table.sum()
+    if table.shape[1] < 2 or n <= 0:
+        return 1.0, 0.0, 0.0
+    least = table.sum(axis=0).min() / n
+    rare = table.sum(axis=1) * least < LEAST
+    kept = np.vstack([table[~rare], table[rare].sum(axis=0)]) if rare.any() else table
+    kept = kept[kept.sum(axis=1) > 0]
+    if len(kept) > 1 and kept.sum(axis=1)[-1] * least < LEAST and rare.any():
+        kept = np.vstack([kept[:-2], kept[-2] + kept[-1]])
+    r, c = kept.shape
+    if r < 2:
+        return 1.0, 0.0, 0.0
+    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / n
+    chi, degrees = float(((kept - expected) ** 2 / expected).sum()), (r - 1) * (c - 1)
+    phi = max(chi / n - degrees / (n - 1), 0.0)
+    smaller = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
+    return float(chdtrc(degrees, chi)), float(np.sqrt(phi / smaller)) if smaller > 0 else 0.0, float(degrees)
+
+
+def _column(model: Model, name: str) -> dict[str, Any]:
+    """The test and the effect of one column."""
+    names, table = counts_of(model, name)
+    at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
+    p, v, _ = association(table)
+    shares = table[:, at] / table[:, at].sum(axis=0)
+    moved = shares[:, 1] - shares[:, 0]
+    up, down = int(np.argmax(moved)), int(np.argmin(moved))
+    came = [n for n, (a, b) in zip(names, table[:, at]) if b > 0 and a == 0]
+    went = [n for n, (a, b) in zip(names, table[:, at]) if a > 0 and b == 0]
+    said = f", most to {names[up]!r} from {names[down]!r}" if moved[up] > 0 else ""
+    said += f"; new: {', '.join(came[:5])}" if came else ""
+    said += f"; gone: {', '.join(went[:5])}" if went else ""
+    return {"column": name, "distance": float(np.abs(moved).sum() / 2), "V": v, "p": p, "said": said}
+
+
+def _judged(found: list[dict[str, Any]], level: float) -> Frame:
+    """The columns, those that changed most first; Holm's correction for many of them."""
+    ordered, still = sorted(found, key=lambda row: row["p"]), True
+    lines = []
+    for i, row in enumerate(ordered):
+        still = still and row["p"] * (len(ordered) - i) <= 1 - level
+        lines.append({**row, "p": Figure(row["p"], ".3g"), "changed": still})
+    return Frame(lines)
+
+
+def _words(model: Model, name: str, level: float) -> Iterator[dict[str, Any]]:
+    """The words whose share changed, so that on average few are false alarms (Benjamini and Hochberg 1995)."""
+    from scipy.special import chdtrc
+
+    counts = WordCounts.counts(model.column_tally(name))
+    keys, table = counts.matrix(np.float64)
+    at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
+    table = np.asarray(table)[:, at] if np.asarray(table).shape[0] == len(keys) else np.asarray(table).T[:, at]
+    totals = table.sum(axis=0)
+    expected = table.sum(axis=1, keepdims=True) * totals / totals.sum()
+    often = expected.min(axis=1) >= LEAST
+    table, expected, keys = table[often], expected[often], keys[often]
+    if not len(keys):
+        return
+    rest, rest_expected = totals - table, totals - expected
+    chi = ((table - expected) ** 2 / expected).sum(axis=1) + ((rest - rest_expected) ** 2 / rest_expected).sum(axis=1)
+    p = chdtrc(1, chi)
+    order = np.argsort(p, kind="stable")
+    within = np.flatnonzero(p[order] <= (1 - level) * np.arange(1, len(p) + 1) / len(p))
+    ratio = np.log((table[:, 1] + 0.5) / totals[1]) - np.log((table[:, 0] + 0.5) / totals[0])
+    sure = order[: within[-1] + 1] if len(within) else order[:0]
+    for sign, what in ((1, "came"), (-1, "went")):
+        for w in [w for w in sure if sign * ratio[w] > 0][:WORDS]:
+            before, after = (int(n) if float(n).is_integer() else float(n) for n in table[w])
+            line = {"word": counts.text(int(keys[w])), "": what, "before": before, "after": after}
+            yield {"column": name, **line, "log-ratio": float(ratio[w]), "p": Figure(float(p[w]), ".3g")}
+
+
+def _joint(pair: Pair, reading: Reading, learnt: Tally, seed: int, level: float, threads: int | None) -> Auc | None:
+    """How well a model of one half of the rows tells the other half apart."""
+    model = Model(reading.schema, learnt)
+    if len(model.classes) < 2:
+        return None
+    parts = []
+    for start, batch in number(pair.batches(reading.columns)):
+        cells = reading(batch)
+        mine = np.flatnonzero(fold_of(start, batch.rows, cells.kept, 2, seed) == 1)
+        if len(mine):
+            assert cells.target is not None
+            log_p = model.log_proba(cells.table.take(mine), threads)
+            parts.append(tally(cells.target[mine], log_p, model.classes))
+    judged = scores(Tally.total(parts), NEW)
+    return None if judged is None else auc(judged.own, judged.rest, level)

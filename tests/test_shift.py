@@ -1,0 +1,185 @@
+"""Shift: false alarms as rare as promised, changes found, and class shares with honest intervals."""
+
+import numpy as np
+import pytest
+
+import evenodds as eo
+from evenodds.audit.environments import environments, marked_scans, school_grades
+from evenodds.audit.judge import tally
+from evenodds.audit.label_shift import label_shares
+from evenodds.audit.shift import association, drift
+from evenodds.models.label_shift import new_balance
+
+
+def rows(n, seed, age=40.0, rome=0.5):
+    rng = np.random.default_rng(seed)
+    return {
+        "age": rng.normal(age, 10, n),
+        "city": np.where(rng.random(n) < rome, "Rome", "Oslo").tolist(),
+        "car": rng.random(n) < 0.3,
+    }
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    """Of 150 pairs of samples of one distribution, about 5 % are said to differ anywhere."""
+    alarms = joint = 0
+    for seed in range(150):
+        found = drift(rows(300, seed), rows(200, 1000 + seed))
+        alarms += bool(found.changed)
+        joint += found.joint_p < 0.05
+    assert 0.01 <= alarms / 150 <= 0.09
+    assert 0.01 <= joint / 150 <= 0.09
+
+
+def test_the_test_of_a_column_is_exact_enough_also_with_rare_values():
+    rng = np.random.default_rng(1)
+    shares = np.array([0.5, 0.3, 0.1, 0.05, 0.03, 0.01, 0.005, 0.005])
+    p = [
+        association(np.stack([rng.multinomial(n, shares) for n in (400, 250)], axis=1).astype(float))[0]
+        for _ in range(3000)
+    ]
+    assert 0.04 < np.mean(np.array(p) < 0.05) < 0.06
+
+
+def test_what_changed_is_named():
+    found = drift(rows(2000, 0), rows(2000, 1, age=45, rome=0.55))
+    assert found.changed[0] == "age"
+    assert "car" not in found.changed
+    assert found.joint.auc > 0.55
+    assert found.joint_p < 1e-6
+    assert "can tell" in found.sentences()[-1]
+
+
+def test_values_and_words_that_came_and_went():
+    before = {"text": ["win a free prize now"] * 60 + ["lunch at noon"] * 60, "kind": ["a"] * 120}
+    after = {"text": ["bitcoin wallet now"] * 60 + ["lunch at noon"] * 60, "kind": ["a"] * 80 + ["b"] * 40}
+    found = drift(before, after, columns={"text": eo.Words()})
+    told = {(row["word"], row[""]) for row in found.words}
+    assert {("bitcoin", "came"), ("prize", "went")} <= told
+    assert not any(word == "lunch" for word, _ in told)
+    [kind] = [row for row in found.columns if row["column"] == "kind"]
+    assert kind["changed"]
+    assert "new: b" in kind["said"]
+    assert kind["distance"] == pytest.approx(1 / 3)
+
+
+def test_files_are_compared_as_tables_are(tmp_path):
+    import pandas as pd
+
+    paths = []
+    for i, age in enumerate((40, 44)):
+        pd.DataFrame(rows(500, i, age=age)).to_csv(tmp_path / f"{i}.csv", index=False)
+        paths.append(tmp_path / f"{i}.csv")
+    found, again = drift(*paths), drift(*(pd.read_csv(path) for path in paths))
+    assert found.model.tally == again.model.tally
+    assert found.columns["p"] == again.columns["p"]
+
+
+def test_what_cannot_be_compared_is_said():
+    with pytest.raises(eo.DataError, match="not found"):
+        drift({"a": [1, 2, 1]}, {"b": [1, 2, 1]})
+    with pytest.raises(eo.DataError, match="no rows"):
+        drift({"a": ["x", "y"]}, {"a": np.array([], dtype=str)})
+
+
+# Label shift
+
+
+def noisy(share, n, seed, sharp=1.0):
+    """Rows of which a share is of class 1, seen through noise; and exact log p(c | x) under even shares."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    x = rng.normal(sharp * (2 * y - 1), 1.0)
+    odds = 2 * sharp * x
+    return y, x, np.column_stack([-np.logaddexp(0, odds), -np.logaddexp(0, -odds)])
+
+
+def test_shares_by_em_are_covered_by_their_interval():
+    held = 0
+    for seed in range(300):
+        found = new_balance(noisy(0.2, 300, seed)[2], np.log([0.5, 0.5]))
+        held += abs(found.shares[1] - 0.2) <= 1.96 * found.errors[1]
+    assert 0.92 <= held / 300 <= 0.98
+
+
+def test_shares_by_the_confusion_matrix_are_covered_by_their_interval():
+    held = 0
+    for seed in range(100):
+        y, _, log_p = noisy(0.5, 400, seed)
+        said = np.bincount(noisy(0.2, 400, 500 + seed)[2].argmax(axis=1), minlength=2)
+        found = label_shares(tally(y, log_p, [0, 1]), said, [0, 1], random_state=seed)
+        held += found.low[1] <= 0.2 <= found.high[1]
+    assert 0.89 <= held / 100 <= 1.0
+
+
+def test_a_model_adapts_to_new_shares():
+    y, x, _ = noisy(0.5, 4000, 0)
+    new_y, new_x, _ = noisy(0.1, 4000, 1)
+    model = eo.NaiveBayes(columns=eo.Gaussian).fit(x[:, None], y)
+    adapted = model.adapt(new_x[:, None])
+    shares = dict(zip(adapted.classes_, np.exp(adapted.model_.log_prior)))
+    assert shares[1] == pytest.approx(0.1, abs=0.02)
+
+    def loss(one):
+        return -one.predict_log_proba(new_x[:, None])[np.arange(4000), new_y].mean()
+
+    assert loss(adapted) < loss(model) - 0.05
+    assert adapted.predict_proba(new_x[:, None])[:, 1].mean() == pytest.approx(shares[1], abs=1e-6)
+    tempered = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x[:, None], y)
+    told = new_balance(tempered.predict_log_proba(new_x[:, None]), tempered.model_.log_prior)
+    again = tempered.adapt(new_x[:, None]).predict_proba(new_x[:, None])
+    assert again[:, 1].mean() == pytest.approx(told.shares[1], abs=1e-6)
+
+
+def test_shares_that_cannot_be_told_are_refused():
+    _, x, _ = noisy(0.5, 200, 0)
+    blind = eo.NaiveBayes(columns=eo.Gaussian).fit(x[:, None], np.random.default_rng(0).integers(0, 2, 200))
+    with pytest.raises(eo.DataError, match="do not tell how often"):
+        blind.adapt(x[:, None])
+    with pytest.raises(eo.DataError, match="no rows"):
+        blind.model_.adapt(np.empty((0, 1)))
+    even = np.log(np.full((100, 2), 0.5))
+    with pytest.raises(eo.DataError, match="singular value"):
+        label_shares(tally(np.arange(100) % 2, even, [0, 1]), [10, 10], [0, 1])
+
+
+# Environments
+
+
+def test_the_hospital_mark_is_found_out():
+    found = environments(marked_scans(), "sick", "hospital")
+    assert found.worst["site"] == "A"
+    assert found.worst["left out"] < found.worst["seen"] - 0.2
+    leaks = {row["column"]: row for row in found.leaks}
+    assert leaks["mark"]["V with site"] > 0.8
+    assert leaks["mark"]["evidence"] > 0.5
+    assert leaks["opacity"]["V with site"] < leaks["mark"]["V with site"]
+
+
+def test_evidence_that_flips_its_sign():
+    rng = np.random.default_rng(2)
+    site = rng.integers(0, 2, 4000)
+    y = rng.integers(0, 2, 4000)
+    water = rng.random(4000) < np.where(y == site, 0.8, 0.2)
+    data = {"site": np.array(["land", "sea"])[site].tolist(), "water": water, "beak": rng.normal(y), "bird": y}
+    found = environments(data, "bird", "site")
+    assert {row["column"] for row in found.flips} == {"water"}
+
+
+def test_leaving_a_site_out_is_learning_the_others():
+    data = marked_scans(900)
+    found = environments(data, "sick", "hospital")
+    hospital = np.array(data["hospital"])
+    columns = {"mark": np.array(data["mark"]), "opacity": np.array(data["opacity"])}
+    others = hospital != "B"
+    schema = eo.NaiveBayes().fit(columns, data["sick"]).model_.schema
+    model = eo.NaiveBayes(schema=schema).fit({k: v[others] for k, v in columns.items()}, data["sick"][others])
+    right = np.mean(model.predict({k: v[~others] for k, v in columns.items()}) == data["sick"][~others])
+    assert next(row["left out"] for row in found.sites if row["site"] == "B") == pytest.approx(right)
+
+
+def test_grades_pulled_to_the_schools_history():
+    found = eo.Audit(by="school").of_columns(school_grades(), "able", predicted="grade")
+    worst = found.worst(("school",), "1", "TPR")
+    assert worst.low == "large state"
+    assert worst.sure > 0.999
