@@ -80,7 +80,7 @@ def peer(n: int) -> dict[str, Any]:
             table = fm.MetricFrame(metrics=wanted, y_true=y, y_pred=said, sensitive_features=frame[list(by)]).by_group
             for group, line in table.iterrows():
                 values = group if isinstance(group, tuple) else (group,)
-                kept |= {f"{' × '.join(by)}|{', '.join(map(str, values))}|{m}": float(v) for m, v in line.items()}
+                kept |= {f"{' × '.join(by)}|{' & '.join(map(str, values))}|{m}": float(v) for m, v in line.items()}
     seconds = time.perf_counter() - start
     return {"seconds": seconds, "megabytes": memory("VmHWM") - before, "numbers": len(kept), "rates": kept}
 

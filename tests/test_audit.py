@@ -82,10 +82,10 @@ def test_gender_shades():
     table = pd.DataFrame(rows, columns=["tone", "sex", "said", "count"])
     found = eo.Audit(by=["tone", "sex"]).of_columns(table, "sex", predicted="said", weights="count")
     worst = found.worst(("tone", "sex"), found.positive[0], "accuracy")
-    assert (worst.high, worst.low) == ("lighter, male", "darker, female")
+    assert (worst.high, worst.low) == ("lighter & male", "darker & female")
     assert worst.gap == pytest.approx(0.208, abs=0.005)
     assert worst.sure > 0.999
-    assert found.rates(("tone", "sex"), "male")["accuracy"]["lighter, male"].rate == 1.0
+    assert found.rates(("tone", "sex"), "male")["accuracy"]["lighter & male"].rate == 1.0
 
 
 def test_waterbirds():
@@ -120,7 +120,7 @@ def test_it_says_what_scikit_learn_says(weighted):
         rate, losses, aucs = found.rates(by, "1"), found.losses(by), found.aucs(by, "1")
         names, _ = found.groups(by)
         for name in names:
-            mine = np.all([groups[c] == v for c, v in zip(by, name.split(", "))], axis=0)
+            mine = np.all([groups[c] == v for c, v in zip(by, name.split(" & "))], axis=0)
             args = {"sample_weight": w[mine]}
             t, s, q = y[mine], said[mine], p[mine, 1]
             assert rate["accuracy"][name].rate == pytest.approx(sk.accuracy_score(t, s, **args))

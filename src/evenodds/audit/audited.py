@@ -26,7 +26,7 @@ from evenodds.labels import Ints, Labels
 from evenodds.show import Figure, Frame
 from evenodds.tally import Tally
 
-BETWEEN = " × "  # columns of an intersection
+BETWEEN, AND = " × ", " & "  # columns of an intersection, and their values
 SAID = "said"  # the mean of the probabilities of the class
 EVERYONE = "everyone"
 
@@ -124,7 +124,7 @@ class Audited:
         alone = [(value,) for value in declared.get(by[0], ())] if len(by) == 1 else []
         every = sorted({*values, *alone})
         place = {value: i for i, value in enumerate(every)}
-        return [", ".join(value) if by else EVERYONE for value in every], np.array([place[value] for value in values])
+        return [AND.join(value) if by else EVERYONE for value in every], np.array([place[value] for value in values])
 
     def _sum(self, numbers: Floats, where: Ints, groups: int) -> Floats:
         """Numbers (axis, groups of the tally) added up by group: (groups, axis)."""

@@ -99,10 +99,16 @@ class Audit:
         know it. The groups are columns of the data, or of `groups`, and need not be among the model's.
         """
         ours = getattr(model, "model_", model)
-        if hasattr(ours, "log_proba") and hasattr(ours, "schema") and groups is None and (y is None or is_path(y)):
+        if (
+            hasattr(ours, "log_proba")
+            and hasattr(ours, "schema")
+            and groups is None
+            and (y is None or isinstance(y, str))
+        ):
             if isinstance(y, str) and y != ours.schema.target:
                 raise DataError(f"the model's target is {ours.schema.target!r}, not {y!r}: leave y out")
-            return self.of_held_out(of_model(ours, read(data), weights, threads, self.columns), threads)
+            source = data if hasattr(data, "batches") else read(data)
+            return self.of_held_out(of_model(ours, source, weights, threads, self.columns), threads)
         if is_path(data):
             raise DataError("files can be audited by models of evenodds, or with a column of scores: see of_columns")
         if y is None:

@@ -29,10 +29,11 @@ from evenodds.data.sum import fold_of, number, sum_folds
 from evenodds.errors import DataError
 from evenodds.families import WordCounts
 from evenodds.families.leaves import Floats
+from evenodds.labels import Labels
 from evenodds.models.estimated import family_of
 from evenodds.models.learn import schema_of
 from evenodds.models.naive_bayes import Model
-from evenodds.schema import SchemaWarning
+from evenodds.schema import Schema, SchemaWarning
 from evenodds.show import Figure, Frame
 from evenodds.tally import Tally
 
@@ -111,7 +112,7 @@ def drift(
     model = Model(schema, halves[0] + halves[1])
     if len(model.classes) < 2:
         raise DataError("one of the two sources has no rows")
-    found = [_column(model, name) for name in schema.features if schema.features[name].words is None]
+    found = [_column(model, name) for name in schema.features if countable(model, name)]
     words = [one for name in schema.features if schema.features[name].words for one in _words(model, name, level)]
     joint = _joint(pair, reading, halves[0], random_state, level, threads)
     p = None
@@ -120,6 +121,27 @@ def drift(
 
         p = float(ndtr(-(joint.auc - 0.5) / joint.error))
     return Drift(model, _judged(found, level), Frame(words), joint, p, level)
+
+
+def drift_since(model: Model, new: Tally, level: float = 0.95) -> Drift:
+    """What changed since a model was learnt, by its own tally: `new` is the tally of new rows under its schema."""
+    sides = [
+        part.pooled().picked(Labels.of([tag]), np.zeros(1, np.int64))
+        for part, tag in ((model.tally, REFERENCE), (new, NEW))
+    ]
+    both = Model(Schema(model.schema.columns, WHERE), sides[0] + sides[1])
+    if len(both.classes) < 2:
+        raise DataError("the model, or the new source, has no rows")
+    features = both.schema.features
+    found = [_column(both, name) for name in features if countable(both, name)]
+    words = [one for name in features if features[name].words for one in _words(both, name, level)]
+    return Drift(both, _judged(found, level), Frame(words), None, None, level)
+
+
+def countable(model: Model, name: str) -> bool:
+    """Whether a column's values can be counted: all but text, Gaussians and counts."""
+    column, part = model.schema.features[name], model.column_tally(name)
+    return column.words is None and bool(part.columns) and family_of(column).table(part, column) is not None
 
 
 def counts_of(model: Model, name: str) -> tuple[list[str], Floats]:

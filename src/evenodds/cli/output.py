@@ -21,7 +21,12 @@ class BadDataError(click.ClickException):
 
 def print_json(value: object) -> None:
     """Write JSON to stdout: numbers to 12 digits, and null where JSON has no number (infinity, nan)."""
-    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(as_json_text(value))
+
+
+def as_json_text(value: object) -> str:
+    """The same as text."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: object) -> object:

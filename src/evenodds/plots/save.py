@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,3 +40,13 @@ def _bytes(picture: dict[str, Any], kind: str) -> bytes:
         return bytes(vl_convert.vegalite_to_png(picture, scale=2))
     text = vl_convert.vegalite_to_svg(picture) if kind == ".svg" else vl_convert.vegalite_to_html(picture, bundle=True)
     return str(text).encode()
+
+
+def svg(picture: Mapping[str, Any], name: str) -> str | None:
+    """A picture as SVG to be put into a page, its identifiers under a name of their own; None without vl-convert."""
+    try:
+        drawn = _bytes(dict(picture), ".svg").decode()
+    except DataError:
+        return None
+    drawn = drawn[drawn.index("<svg") :]
+    return re.sub(r'(id="|url\(#|href="#)', rf"\1{name}-", drawn)

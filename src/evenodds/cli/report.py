@@ -1,0 +1,52 @@
+"""`evenodds report`: one page about your data, your model, and how it treats groups."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from evenodds.cli import data, options
+from evenodds.cli.judging import judging
+from evenodds.cli.output import WrongUsageError, as_json_text
+
+KINDS = (".html", ".md", ".json")
+
+
+@click.command(no_args_is_help=True)
+@click.argument("model", type=click.Path())
+@click.argument("paths", nargs=-1, required=True, metavar="DATA...")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help=f"A file: {', '.join(KINDS)}.")
+@click.option("--by", metavar="COLUMNS", help="The columns of protected groups, with commas between.")
+@click.option("--positive", metavar="CLASS", help="The class that is meant; the second of two if not given.")
+@options.reading
+def report(
+    model: str, paths: tuple[str, ...], output: str, by: str | None, positive: str | None, reading: options.Input
+) -> None:
+    """A page to mail: your data, your model, how good and how even it is, and what changed since it was learnt.
+
+    The HTML page needs nothing else: no script, no request. Every picture has its numbers below it.
+
+    \b
+      evenodds report loans.eo people.csv --by sex,race -o report.html
+    """
+    from evenodds.audit.groups import Audit
+    from evenodds.plots.report import report as made
+    from evenodds.replacing import replacing
+
+    kind = os.path.splitext(output)[1].lower()
+    if kind not in KINDS:
+        raise WrongUsageError(f"{output}: expected a name that ends with {', '.join(KINDS)}")
+    columns = tuple(one.strip() for one in by.split(",")) if by else ()
+    source = reading.files(paths).rereadable()
+    learnt = data.load_to_predict(model)
+    with judging(source, reading.quiet):
+        audit = Audit(by=columns, positive=positive) if columns else None
+        found = made(learnt, source, columns, audit, reading.threads)
+        if kind == ".json":
+            text = as_json_text(dict(found.data))
+        else:
+            text = found.html() if kind == ".html" else found.markdown()
+    with replacing(output) as file:
+        file.write(text.encode("utf-8", "surrogatepass"))
+    data.say([f"{found.title} → {output} ({os.stat(output).st_size / 1000:,.0f} KB)"], reading.quiet)

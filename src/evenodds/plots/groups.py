@@ -1,0 +1,47 @@
+"""Groups side by side: a share with its interval, for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenodds.audit.audited import BETWEEN, Audited
+from evenodds.plots.style import COLOURS, WIDTH, page
+
+
+def groups(audited: Audited, measure: str, by: tuple[str, ...] | None = None, positive: str = "") -> dict[str, Any]:
+    """A measure of every group, with its credible interval; an open point is of few rows, pooled with the others."""
+    columns, c = by or audited.reads.by[:1], positive or audited.positive[0]
+    rows = [
+        {
+            "group": name,
+            "rate": r.expected if r.small else r.rate,
+            "low": r.interval(audited.reads.level)[0],
+            "high": r.interval(audited.reads.level)[1],
+            "rows": "few rows" if r.small else "enough rows",
+        }
+        for name, r in audited.rates(columns, c)[measure].items()
+    ]
+    y = {"field": "group", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 160}}
+    x = {
+        "field": "rate",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "axis": {"title": measure, "format": ".1f"},
+    }
+    kinds = {"domain": ["enough rows", "few rows"], "range": ["circle", "diamond"]}
+    layers = [
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "color": COLOURS[0]},
+            "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 80, "color": COLOURS[0], "opacity": 1},
+            "encoding": {
+                "y": y,
+                "x": x,
+                "shape": {"field": "rows", "scale": kinds, "legend": {"title": None, "orient": "bottom"}},
+            },
+        },
+    ]
+    title = page(f"{measure} by {BETWEEN.join(columns)}", f"of {c}; lines are {audited.reads.level:.0%} intervals")
+    return {**title, "width": WIDTH - 60, "height": {"step": 26}, "data": {"values": rows}, "layer": layers}

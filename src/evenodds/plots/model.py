@@ -1,0 +1,156 @@
+"""A model drawn: its nomogram, to be used with a ruler, and where its decision changes over two columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenodds.cells import as_column, codes
+from evenodds.errors import DataError
+from evenodds.models.learnt import Tables
+from evenodds.models.naive_bayes import Model
+from evenodds.plots.style import COLOURS, GREY, WIDTH, page
+
+MOST = 12  # values of a column that fit
+GRID = 60  # points a side
+LETTERS, LETTER = 14, 6.0  # of a label at most, and the pixels of one
+
+
+def points(model: Model) -> list[dict[str, Any]]:
+    """What each value adds to the log-odds of the second of two classes: log p(v | second) - log p(v | first)."""
+    if len(model.classes) != 2:
+        raise DataError(f"a nomogram is of two classes, the model has {len(model.classes)}")
+    tables, target, found = Tables(model), model.schema.target, list[dict[str, Any]]()
+    for name, column in model.schema.features.items():
+        if column.words is not None:
+            continue
+        by_value: dict[str, dict[Any, float]] = {}
+        for row in tables[name]:
+            if "p" in row:
+                by_value.setdefault(str(row[name]), {})[row[target]] = row["p"]
+        for value, p in list(by_value.items())[:MOST]:
+            if len(p) == 2 and all(share > 0 for share in p.values()):
+                first, second = (p[c] for c in model.classes.tolist())
+                odds = model.exponent(name) * float(np.log(second) - np.log(first))
+                found.append({"column": name, "value": value, "log-odds": odds})
+                if column.family is not None and column.family.name == "bernoulli":
+                    none = model.exponent(name) * float(np.log1p(-second) - np.log1p(-first))
+                    found.append({"column": name, "value": "0", "log-odds": none})
+    return found
+
+
+def labelled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The values with a label where there is room for it: the lowest and the highest first, then from left to right."""
+    odds = [row["log-odds"] for row in rows]
+    unit = (max(odds) - min(odds) or 1.0) / WIDTH if odds else 1.0
+    found = []
+    for name in dict.fromkeys(row["column"] for row in rows):
+        mine = sorted((row for row in rows if row["column"] == name), key=lambda row: row["log-odds"])
+        taken: list[tuple[float, float]] = []
+        for row in dict.fromkeys([0, len(mine) - 1, *range(len(mine))]):
+            text = str(mine[row]["value"])
+            text = text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+            half = (len(text) * LETTER / 2 + 2) * unit
+            span = mine[row]["log-odds"] - half, mine[row]["log-odds"] + half
+            free = all(span[1] < low or high < span[0] for low, high in taken)
+            taken += [span] if free else []
+            found.append({**mine[row], "label": text if free else ""})
+    return found
+
+
+def nomogram(model: Model) -> dict[str, Any]:
+    """A scale for each column: read off the log-odds of each value, add them to the prior, and read off p below."""
+    rows = labelled(points(model))
+    second = model.classes.tolist()[1]
+    prior = float(model.log_start[1] - model.log_start[0])
+    y = {"field": "column", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 140}}
+    x = {"field": "log-odds", "type": "quantitative", "axis": {"title": f"log-odds for {second}", "orient": "top"}}
+    most = {"aggregate": "max", "field": "log-odds"}
+    above = {"type": "text", "dy": -13, "fontSize": 10}
+    layers = [
+        {"mark": {"type": "rule", "color": GREY}, "encoding": {"y": y, "x": {**x, "aggregate": "min"}, "x2": most}},
+        {"mark": {"type": "tick", "color": COLOURS[0], "thickness": 2, "height": 12}, "encoding": {"y": y, "x": x}},
+        {"mark": above, "encoding": {"y": y, "x": x, "text": {"field": "label"}}},
+    ]
+    scale = [
+        {"column": "p", "value": f"{p:g}", "log-odds": float(np.log(p / (1 - p)))}
+        for p in (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+    ]
+    total = {
+        "data": {"values": scale},
+        "width": WIDTH,
+        "height": 40,
+        "layer": [
+            {
+                "mark": {"type": "tick", "thickness": 2},
+                "encoding": {"x": {**x, "axis": {"title": "sum, with the prior"}}},
+            },
+            {"mark": {"type": "text", "dy": -14, "fontSize": 11}, "encoding": {"x": x, "text": {"field": "value"}}},
+        ],
+    }
+    upper = {"data": {"values": rows}, "width": WIDTH, "height": {"step": 36}, "layer": layers}
+    return {
+        **page(f"Nomogram of {second}", f"start at the prior, {prior:+.2f}; add each column"),
+        "vconcat": [upper, total],
+    }
+
+
+def boundary(model: Any, X: Any, y: Any, names: tuple[str, str] = ("x0", "x1")) -> dict[str, Any]:
+    """Where the decision changes, over two columns of numbers: three bands, sure of one class, unsure, of the other.
+
+    `model` has predict_proba; the line between them is straight if its log-odds are linear, bent if quadratic.
+    """
+    rows = np.asarray(X, float)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise DataError(f"a decision boundary is drawn over two columns, these are of the shape {rows.shape}")
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    room = (high - low) * 0.05
+    sides = [np.linspace(a, b, GRID) for a, b in zip(low - room, high + room)]
+    grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+    p = np.asarray(model.predict_proba(grid))
+    classes = [str(c) for c in model.classes_]
+    top, second = p.argmax(axis=1), p.max(axis=1)
+    step = [(side[1] - side[0]) / 2 for side in sides]
+    cells = [
+        {"a": float(g[0] - step[0]), "b": float(g[0] + step[0]), "c": float(g[1] - step[1]), "d": float(g[1] + step[1]),
+         "class": classes[t], "sure": "sure" if s >= 0.75 else "unsure"}
+        for g, t, s in zip(grid, top, second)
+    ]  # fmt: skip
+    truth = codes(as_column(y))
+    texts = truth.labels.texts()
+    seen = [
+        {"x": float(a), "y": float(b), "class": texts[c]} for (a, b), c in zip(rows.tolist(), truth.places.tolist())
+    ]
+    colour = {
+        "field": "class",
+        "type": "nominal",
+        "scale": {"domain": classes, "range": [COLOURS[i % len(COLOURS)] for i in range(len(classes))]},
+        "legend": {"title": None, "orient": "bottom"},
+    }
+    fade = {"field": "sure", "scale": {"domain": ["sure", "unsure"], "range": [0.35, 0.12]}, "legend": None}
+    x = {"type": "quantitative", "scale": {"zero": False, "nice": False}}
+    band = {
+        "data": {"values": cells},
+        "mark": {"type": "rect", "clip": True},
+        "encoding": {
+            "x": {**x, "field": "a", "axis": {"title": names[0]}},
+            "x2": {"field": "b"},
+            "y": {**x, "field": "c", "axis": {"title": names[1]}},
+            "y2": {"field": "d"},
+            "color": colour,
+            "opacity": fade,
+        },
+    }
+    dots = {
+        "data": {"values": seen},
+        "mark": {"type": "point", "size": 40, "strokeWidth": 1.5},
+        "encoding": {
+            "x": {**x, "field": "x"},
+            "y": {**x, "field": "y"},
+            "color": colour,
+            "shape": {"field": "class", "legend": None},
+        },
+    }
+    title = page("Where the decision changes", "pale: less than 75 % sure")
+    return {**title, "width": 360, "height": 360, "layer": [band, dots]}

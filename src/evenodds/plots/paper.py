@@ -1,0 +1,154 @@
+"""A report as a value: sections of sentences, tables and pictures; written as HTML, Markdown or plain values."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evenodds.plots.save import svg
+from evenodds.show import Frame, cell
+
+NO_PICTURES = "Pictures are left out: vl-convert is not installed (pip install 'evenodds[plots]'). The tables have all."
+STYLE = """
+:root { color-scheme: light }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 46rem;
+  margin: 0 auto; padding: 1rem }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 }
+h2 { font-size: 1.3rem; margin: 2.2rem 0 .5rem; border-top: 1px solid #ccc; padding-top: 1rem }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 .3rem }
+ul { padding-left: 1.2rem } li { margin: .3rem 0 }
+figure { margin: 1rem 0 } figure svg { display: block; max-width: 100%; height: auto }
+.wide { overflow-x: auto } .wide:focus { outline: 2px solid #0072B2 }
+table { border-collapse: collapse; font-size: .875rem; margin: .5rem 0 }
+caption { text-align: left; font-weight: 600; padding: .2rem 0 }
+th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; white-space: nowrap }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+summary { cursor: pointer; color: #00507d; padding: .3rem 0 } .note { color: #555 }
+@media print { details > * { display: block } }
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with what it shows in words, and the numbers it is drawn from."""
+
+    drawn: Mapping[str, Any] | None
+    alt: str
+    table: Frame
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, sentences, tables and pictures."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    parts: Sequence[Picture | Frame] = ()
+    within: Sequence[Section] = ()
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The whole report."""
+
+    title: str
+    sections: Sequence[Section]
+    data: Mapping[str, Any] = field(default_factory=dict)  # all numbers, for JSON
+
+    def html(self) -> str:
+        """One page that needs nothing else: no script, no font, no request."""
+        drawn = _Drawn()
+        body = "".join(_section(section, 2, drawn) for section in self.sections)
+        note = f'<p class="note">{html.escape(NO_PICTURES)}</p>' if drawn.missing else ""
+        title = html.escape(self.title)
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{title}</title><style>{STYLE}</style></head>\n"
+            f"<body><main><h1>{title}</h1>{note}{body}</main></body></html>\n"
+        )
+
+    def markdown(self) -> str:
+        """As Markdown: sentences and tables."""
+        return "\n".join([f"# {self.title}\n", *(_markdown(section, 2) for section in self.sections)])
+
+
+class _Drawn:
+    """Counts pictures, so that each has a name of its own, and remembers whether one could not be drawn."""
+
+    def __init__(self) -> None:
+        self.many, self.missing = 0, False
+
+    def __call__(self, picture: Mapping[str, Any]) -> str | None:
+        self.many += 1
+        found = svg(picture, f"p{self.many}")
+        self.missing |= found is None
+        return found
+
+
+def _section(section: Section, level: int, drawn: _Drawn) -> str:
+    parts = [f"<h{level}>{html.escape(section.title)}</h{level}>"]
+    if section.sentences:
+        parts.append("<ul>" + "".join(f"<li>{html.escape(one)}</li>" for one in section.sentences) + "</ul>")
+    parts += [_picture(part, drawn) if isinstance(part, Picture) else _table(part) for part in section.parts]
+    parts += [_section(inner, level + 1, drawn) for inner in section.within]
+    return "<section>" + "\n".join(parts) + "</section>\n"
+
+
+def _picture(picture: Picture, drawn: _Drawn) -> str:
+    image = drawn(picture.drawn) if picture.drawn is not None else None
+    table = _table(picture.table)
+    if image is None:
+        return f"<p>{html.escape(picture.alt)}</p>{table}"
+    alt = html.escape(picture.alt, quote=True)
+    inner = f'<div role="img" aria-label="{alt}">{_silent(image)}</div>'
+    below = f"The numbers: {html.escape(picture.title)}" if picture.title else "The numbers"
+    return (
+        f"<figure>{inner}<figcaption>{html.escape(picture.alt)}</figcaption></figure>"
+        f"<details><summary>{below}</summary>{table}</details>"
+    )
+
+
+def _silent(image: str) -> str:
+    """The picture hidden from screen readers, which read its description: its own parts would be read one by one."""
+    return image.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
+
+
+def _table(table: Frame) -> str:
+    texts, numeric = table._texts()
+    if len(texts) < 2:
+        return '<p class="note">None.</p>'
+    kinds = [' class="n"' if number else "" for number in numeric]
+    head = "".join(f'<th scope="col"{kind}>{html.escape(t) or "&nbsp;"}</th>' for t, kind in zip(texts[0], kinds))
+    rows = "".join(
+        "<tr>" + "".join(f"<td{kind}>{html.escape(t)}</td>" for t, kind in zip(line, kinds)) + "</tr>"
+        for line in texts[1:]
+    )
+    caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
+    label = html.escape(table.title or "table", quote=True)
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{label}">'
+        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _markdown(section: Section, level: int) -> str:
+    parts = [f"{'#' * level} {section.title}\n"]
+    parts += [f"- {one}" for one in section.sentences]
+    for part in section.parts:
+        table = part.table if isinstance(part, Picture) else part
+        parts.append("")
+        parts += [part.alt, ""] if isinstance(part, Picture) else []
+        parts.append(_markdown_table(table))
+    return "\n".join([*parts, "", *(_markdown(inner, level + 1) for inner in section.within)])
+
+
+def _markdown_table(table: Frame) -> str:
+    names = table.names
+    if not names:
+        return "None."
+    lines = [names, ["---"] * len(names), *([cell(row.get(name)) for name in names] for row in table)]
+    return "\n".join("| " + " | ".join(t.replace("|", "\\|") for t in line) + " |" for line in lines)

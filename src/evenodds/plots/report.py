@@ -1,0 +1,219 @@
+"""The report that people mail: your data, then your model, then how it treats groups and whether it still holds."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from evenodds import plots
+from evenodds.audit.audited import BETWEEN, EVERYONE, Audited
+from evenodds.audit.groups import Audit
+from evenodds.audit.held_out import of_model
+from evenodds.audit.judge import scores
+from evenodds.audit.metrics import Metrics
+from evenodds.audit.plainly import criteria, sentences
+from evenodds.audit.shift import Drift, association, countable, counts_of, drift_since
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Source
+from evenodds.data.sum import sum_source
+from evenodds.errors import DataError
+from evenodds.families import WordCounts
+from evenodds.labels import canonical
+from evenodds.models.learnt import Tables, n_parameters
+from evenodds.models.naive_bayes import Model
+from evenodds.plots.model import points
+from evenodds.plots.paper import Paper, Picture, Section
+from evenodds.schema import did_you_mean
+from evenodds.show import Frame
+from evenodds.tally import Tally
+
+LEAK = 0.95  # Cramér's V of a column with the target, from which on it may know the answer
+SHOWN = ("selection rate", "TPR", "FPR", "PPV")
+LIMITS = (
+    "What it says holds for rows like those it learnt: see what changed, below.",
+    "Columns are taken to be independent within a class; where they are not, its odds are too bold unless tempered.",
+    "An association is no cause. Leaving out a group's column makes no model even: other columns stand in for it.",
+    "An audit sees the groups and the labels that were recorded. If the labels are unfair, fair rates are too.",
+)
+
+
+def report(
+    model: Any, source: Source, by: tuple[str, ...] = (), audit: Audit | None = None, threads: int | None = None
+) -> Paper:
+    """The report of a model of classes on rows whose classes are known; the source is read three times."""
+    base: Model = model if isinstance(model, Model) else model.untempered
+    names = source.sample().columns
+    for name in by:
+        if name not in names:
+            raise DataError(f"{source.name}: {did_you_mean(name, names)}")
+    tally, read = sum_source(source, Reading(base.schema), threads)
+    if not tally.columns:
+        raise DataError(f"{source.name} has no rows with a class to report on")
+    here = Model(base.schema, tally)
+    held = of_model(model, source, None, threads)
+    judged = held.tally()
+    metrics = Metrics.of(judged, model.classes)
+    audited = (audit or Audit(by=by)).of(model, source, threads=threads) if by else None
+    drift = drift_since(base, tally)
+    sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, base)]
+    sections += [_groups(audited)] if audited is not None else []
+    sections += [_drifted(drift)]
+    data = {
+        "metrics": metrics.to_dict(),
+        "audit": None if audited is None else audited.to_dict(),
+        "drift": drift.to_dict(),
+        "report": read.to_dict(),
+    }
+    return Paper(f"Report on {base.schema.target!r}: {source.name}", sections, data)
+
+
+def _data(here: Model, read: Report, audited: Audited | None) -> Section:
+    """Holes, balance, what was left out, what may leak, group sizes."""
+    rows, target = here.rows, here.schema.target
+    columns, leaks = [], []
+    for name, column in here.schema.columns.items():
+        line: dict[str, Any] = {"column": name, "as": column.described}
+        if name in here.schema.features and countable(here, name):
+            _, table = counts_of(here, name)
+            _, v, _ = association(table)
+            line |= {"missing": float(table[-1].sum() / max(table.sum(), 1.0)), "tells the class (V)": v}
+            if v > LEAK:
+                leaks.append(name)
+        columns.append(line)
+    counts = dict(zip(map(canonical, here.classes.tolist()), here.class_counts.tolist()))
+    balance = Frame([{target: c, "rows": int(n), "share": n / max(rows, 1)} for c, n in counts.items()], "Balance")
+    left = [name for name, column in here.schema.columns.items() if column.role == "ignore"]
+    rarest = min(counts.items(), key=lambda one: one[1])
+    said = [
+        f"{rows:,} rows; {target!r} has {len(counts)} classes, the rarest is {rarest[0]!r} with {rarest[1]:,.0f} rows."
+    ]
+    holes = [line for line in columns if line.get("missing", 0) > 0]
+    worst = sorted(holes, key=lambda line: -line["missing"])[:3]
+    said.append(
+        "Most often missing: " + ", ".join(f"{h['column']} ({100 * h['missing']:.1f} %)" for h in worst) + "."
+        if worst
+        else "No cell of the model's columns is missing."
+    )
+    if left:
+        said.append(f"Left out, as identifiers, dates or empty: {', '.join(left)}.")
+    if leaks:
+        said.append(f"Almost know the answer, so ask whether they are known in time: {', '.join(leaks)}.")
+    said += [f"{one}." for one in read.sentences()]
+    sizes = []
+    if audited is not None:
+        sizes = [
+            Frame(
+                [
+                    {BETWEEN.join(one): name, "rows": int(r.n), "small": "few rows" if r.small else ""}
+                    for name, r in audited.rates(one, audited.positive[0])["base rate"].items()
+                ],
+                f"Groups by {BETWEEN.join(one)}",
+            )
+            for one in audited.subsets
+        ]
+    return Section("Your data", said, [balance, Frame(columns, "Columns"), *sizes])
+
+
+def _model(model: Any, base: Model) -> Section:
+    """The card: rows, families, tempering, limits."""
+    kind = "naive Bayes" if model is base else "a bridge on naive Bayes"
+    said = [
+        f"A model of {base.schema.target!r}: {kind}, learnt from {base.rows:,} rows, "
+        f"{n_parameters(base)['naive']:,} numbers.",
+        "Its odds are tempered: " + "; ".join(base.temper.sentences())
+        if base.temper is not None
+        else "Its odds are as naive Bayes has them, not tempered.",
+    ]
+    parts: list[Picture | Frame] = []
+    if len(base.classes) == 2 and model is base and (known := points(base)):
+        shown = "What each value adds to the log-odds; add them to the prior and read off the probability."
+        parts.append(Picture(plots.nomogram(base), shown, Frame(known), "nomogram"))
+    for name, column in base.schema.features.items():
+        if column.words is not None and isinstance(base.distributions.get(name), WordCounts):
+            table = Tables(base)[name]
+            drawn = plots.words(table, base.schema.target)
+            parts.append(Picture(drawn, f"The words of {name!r} that tell each class from the rest.", table, name))
+    return Section("Your model", said, parts, [Section("Its limits", LIMITS)])
+
+
+def _quality(judged: Tally, metrics: Metrics, base: Model) -> Section:
+    """How good and how honest it is on these rows."""
+    low, high = metrics.accuracy_interval
+    said = [
+        f"Of 100 rows {100 * metrics.accuracy:.0f} ({100 * low:.1f} to {100 * high:.1f}) are judged right; "
+        f"always saying the most frequent class, {100 * metrics.baseline.accuracy:.0f} would be.",
+    ]
+    if metrics.slope is not None:
+        told = "about honest" if abs(metrics.slope - 1) < 0.1 else "too sure" if metrics.slope < 1 else "too timid"
+        said.append(f"Its probabilities are {told}: their log-odds should be drawn out {metrics.slope:.2f} times.")
+    parts: list[Picture | Frame] = [Frame(metrics.summary.rows, "In numbers")]
+    if len(metrics.classes) == 2 and metrics.reliability:
+        [of] = metrics.reliability
+        picture = plots.reliability({"model": of})
+        parts.append(Picture(picture, f"Probability said of {of.name!r} against the share seen.", of.table, "honesty"))
+        found = scores(judged, metrics.classes[1])
+        if found is not None and found.own.sum() and found.rest.sum():
+            curve = Frame([{"threshold": t, **_rates_at(found, t)} for t in np.arange(0.1, 1.0, 0.1).round(1).tolist()])
+            name = metrics.classes[1]
+            parts.append(
+                Picture(plots.roc(found, name), f"What is found of {name!r} against false alarms.", curve, "ROC")
+            )
+            drawn = plots.precision_recall(found, name)
+            parts.append(
+                Picture(drawn, f"How often {name!r} is right when said, against what is found.", curve, "precision")
+            )
+    table = metrics.confusion
+    matrix = plots.confusion(table) if len(table) <= 12 else None
+    parts.append(Picture(matrix, "Which class is taken for which.", table, "confusion"))
+    return Section("How good it is", said, parts)
+
+
+def _rates_at(found: Any, threshold: float) -> dict[str, float | None]:
+    above = found.odds >= np.log(threshold / (1 - threshold))
+    own, rest = float(found.own[above].sum()), float(found.rest[above].sum())
+    right = own / (own + rest) if own + rest else None
+    return {"TPR": own / float(found.own.sum()), "FPR": rest / float(found.rest.sum()), "PPV": right}
+
+
+def _groups(audited: Audited) -> Section:
+    """Rates of every group, the criteria side by side."""
+    within = []
+    for by, c in itertools.product(audited.subsets, audited.positive):
+        parts: list[Picture | Frame] = [criteria(audited, by, c)]
+        for measure in SHOWN:
+            lines = [
+                {
+                    BETWEEN.join(by): name,
+                    "k": r.k,
+                    "of": r.n,
+                    "rate": r.rate,
+                    "low": r.low,
+                    "high": r.high,
+                    "": _mark(r.small),
+                }
+                for name, r in audited.rates(by, c)[measure].items()
+            ]
+            alt = f"{measure} of {c!r} by {BETWEEN.join(by)}, with intervals."
+            parts.append(Picture(plots.groups(audited, measure, by, c), alt, Frame(lines), measure))
+        parts.append(Frame(audited.table(by, c).rows, "All rates"))
+        title = BETWEEN.join(by) + (f": {c}" if len(audited.positive) > 1 else "")
+        within.append(Section(title, (), parts))
+    whole = audited.rates((), audited.positive[0])["selection rate"][EVERYONE]
+    start = f"Of all {whole.n:,.0f} rows, {whole.k:,.0f} are said to be {audited.positive[0]!r}."
+    return Section("How it treats groups", [start, *sentences(audited)], (), within)
+
+
+def _mark(small: bool) -> str:
+    return "few rows" if small else ""
+
+
+def _drifted(drift: Drift) -> Section:
+    """What changed since the model was learnt."""
+    table = Frame([{k: v for k, v in row.items() if k != "said"} for row in drift.columns])
+    alt = "How many of the rows moved, column by column, since the model was learnt."
+    parts: list[Picture | Frame] = [Picture(plots.drifted(drift), alt, table, "changes")] if len(table) else []
+    parts += [Frame(drift.words.rows, "Words that came and went")] if len(drift.words) else []
+    return Section("What changed since it was learnt", drift.sentences() if len(table) else [], parts)

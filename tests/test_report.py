@@ -1,0 +1,155 @@
+"""`evenodds audit` and `evenodds report`: the page stands alone, its headings are in order, its tables are there."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import evenodds as eo
+from evenodds.cli import main
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    rng = np.random.default_rng(0)
+    n = 800
+    sex = rng.choice(["f", "m"], n)
+    y = np.where(rng.random(n) < np.where(sex == "m", 0.6, 0.4), "repaid", "lost")
+    income = rng.normal(30 + 5 * (y == "repaid"), 6).round(1)
+    rows = pd.DataFrame({"sex": sex, "income": income, "<b>&": rng.integers(0, 3, n), "y": y})
+    rows.loc[:20, "income"] = np.nan
+    rows.loc[rows.index[-400:]].to_csv(folder / "new.csv", index=False)
+    eo.NaiveBayes().fit(rows[:400], "y").save(folder / "m.eo")
+    return folder
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+class Page(HTMLParser):
+    """What matters of a page: headings, and elements that would fetch or run something."""
+
+    def __init__(self):
+        super().__init__()
+        self.headings, self.fetching, self.open, self.images = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if re.fullmatch(r"h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag in ("script", "link", "iframe", "object", "embed", "img", "image", "base", "form"):
+            self.fetching.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href") and not (value or "").startswith("#"):
+                self.fetching.append(value)
+            if name.startswith("on"):
+                self.fetching.append(name)
+        if given.get("role") == "img":
+            self.images.append(given.get("aria-label"))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+
+def test_the_page_stands_alone(made):
+    done = run("report", made / "m.eo", made / "new.csv", "--by", "sex", "-o", made / "r.html")
+    assert done.exit_code == 0, done.output
+    text = (made / "r.html").read_text()
+    page = Page()
+    page.feed(text)
+    assert page.open == []
+    assert page.fetching == []
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert page.headings[0] == 1
+    assert page.headings.count(1) == 1
+    assert all(b <= a + 1 for a, b in zip(page.headings, page.headings[1:]))
+    assert page.images
+    assert all(page.images)
+    assert text.count("<figure>") == text.count("<svg") == text.count("<details>") == len(page.images)
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    order = [text.index(title) for title in ("Your data", "Your model", "How good it is", "How it treats groups")]
+    assert order == sorted(order)
+    assert "<b>&" not in text  # a column's name is no markup
+    assert "&lt;b&gt;&amp;" in text
+    assert "are said to be" in text
+    assert 'name="viewport"' in text
+
+
+def test_without_vl_convert_the_tables_are_there(made, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "vl_convert", None)
+    done = run("report", made / "m.eo", made / "new.csv", "--by", "sex", "-o", made / "plain.html")
+    assert done.exit_code == 0, done.output
+    text = (made / "plain.html").read_text()
+    assert "<svg" not in text
+    assert "vl-convert is not installed" in text
+    assert text.count("<table>") > 5
+
+
+def test_markdown_and_json_say_the_same(made):
+    for kind in ("md", "json"):
+        assert run("report", made / "m.eo", made / "new.csv", "--by", "sex", "-o", made / f"r.{kind}").exit_code == 0
+    data = json.loads((made / "r.json").read_text())
+    assert data["audit"]["by"] == ["sex"]
+    assert all(sentence in (made / "r.md").read_text() for sentence in data["audit"]["sentences"])
+    done = run("report", made / "m.eo", made / "new.csv", "-o", made / "r.pdf")
+    assert done.exit_code == 2
+    assert "expected a name that ends with" in done.output
+
+
+def test_a_report_without_groups_and_of_many_classes(tmp_path):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 300)
+    rows = pd.DataFrame({"x": rng.normal(y), "g": rng.choice(["a", "b"], 300), "y": y})
+    rows.to_csv(tmp_path / "d.csv", index=False)
+    eo.NaiveBayes().fit(rows, "y").save(tmp_path / "m.eo")
+    for more in ([], ["--by", "g"]):
+        done = run("report", tmp_path / "m.eo", tmp_path / "d.csv", "-o", tmp_path / "r.html", *more)
+        assert done.exit_code == 0, done.output
+
+
+def test_the_audit_of_a_model_and_of_a_column_agree(made):
+    one = run("audit", made / "m.eo", made / "new.csv", "--by", "sex", "--json", "-q")
+    assert one.exit_code == 0, one.output
+    rows = pd.read_csv(made / "new.csv")
+    model = eo.NaiveBayes.load(made / "m.eo")
+    rows["p"] = model.predict_proba(rows.drop(columns="y"))[:, 1]
+    rows.to_csv(made / "scored.csv", index=False)
+    two = run("audit", made / "scored.csv", "--by", "sex", "--target", "y", "--score", "p", "--json", "-q")
+    assert two.exit_code == 0, two.output
+    a, b = (json.loads(done.stdout) for done in (one, two))
+    rate = [line for line in a["rates"] if line["measure"] in ("TPR", "FPR", "PPV", "selection rate")]
+    assert rate == [line for line in b["rates"] if line["measure"] in ("TPR", "FPR", "PPV", "selection rate")]
+    text = run("audit", made / "m.eo", made / "new.csv", "--by", "sex").output
+    assert "demographic parity" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["new.csv", "--by", "sex"], 2, "give a model and a file"),
+        (["new.csv", "--by", "sex", "--score", "income"], 2, "--target"),
+        (["new.csv", "--by", "sex", "--score", "income", "--target", "y"], 3, "expected a probability"),
+        (["m.eo", "new.csv", "--by", "sax"], 3, "did you mean 'sex'"),
+        (["m.eo", "new.csv", "--by", "sex", "--positive", "maybe"], 3, "not among the classes"),
+    ],
+)
+def test_what_cannot_be_audited_is_said(made, monkeypatch, words, code, said):
+    monkeypatch.chdir(made)
+    done = run("audit", *words)
+    assert done.exit_code == code, done.output
+    assert said in done.output
+    assert "Traceback" not in done.output
