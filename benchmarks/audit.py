@@ -74,7 +74,8 @@ def peer(n: int) -> dict[str, Any]:
         "accuracy": accuracy_score,
         "base rate": lambda y_true, y_pred: np.mean(y_true),
     }
-    before, start, kept = memory("VmRSS"), time.perf_counter(), {}
+    kept: dict[str, float] = {}
+    before, start = memory("VmRSS"), time.perf_counter()
     for size in (1, 2, 3):
         for by in itertools.combinations(COLUMNS, size):
             table = fm.MetricFrame(metrics=wanted, y_true=y, y_pred=said, sensitive_features=frame[list(by)]).by_group

@@ -26,6 +26,7 @@ SCRIPTS = (
     "separation",
     "bandits",
     "networks",
+    "audit",
 )
 
 
