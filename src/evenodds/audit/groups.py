@@ -25,7 +25,7 @@ from evenodds.audit.judge import tally
 from evenodds.audit.protected import together
 from evenodds.cells import Coded, as_column, codes, target_kind
 from evenodds.data.decide import VALUES
-from evenodds.data.files import is_path, read
+from evenodds.data.files import is_source, read
 from evenodds.data.memory import in_order, table
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
@@ -109,7 +109,7 @@ class Audit:
                 raise DataError(f"the model's target is {ours.schema.target!r}, not {y!r}: leave y out")
             source = data if hasattr(data, "batches") else read(data)
             return self.of_held_out(of_model(ours, source, weights, threads, self.columns), threads)
-        if is_path(data):
+        if is_source(data):
             raise DataError("files can be audited by models of evenodds, or with a column of scores: see of_columns")
         if y is None:
             raise DataError("the true classes are not known: give y, a column's name or a class for each row")
