@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from evenodds.bandits import store
-from evenodds.bandits.experiment import Arm, Experiment, check_minimum, insert
+from evenodds.bandits.experiment import Experiment, check_minimum, insert
+from evenodds.bandits.kept_arm import Arm
 from evenodds.bandits.store import Path
 from evenodds.errors import DataError
 

@@ -16,16 +16,15 @@ from evenodds.bandits import naming, store
 from evenodds.bandits.arms import FAMILIES, Arms, check_reward
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.forgetting import Fading
+from evenodds.bandits.kept_arm import SUMS, Arm
 from evenodds.bandits.policies import UCB, EpsilonGreedy, Greedy, Policy, Thompson
 from evenodds.bandits.store import Path
 from evenodds.errors import DataError
 from evenodds.families import Family
-from evenodds.kernel import product_error
 
 Floats = NDArray[np.float64]
 GROWN = 0.02  # the probabilities are formed anew once there are so many more rewards
 MANY = 10_000  # arms at most
-SUMS = ("n", "total", "total_low", "second", "second_low")
 
 
 @dataclass(frozen=True)
@@ -35,44 +34,6 @@ class Decision:
     id: str
     arm: str
     propensity: float
-
-
-@dataclass
-class Arm:
-    """What is kept of an arm: its sums, in the order of the table's columns."""
-
-    place: int
-    name: str
-    retired: int = 0
-    decided: int = 0
-    rewarded: int = 0
-    n: float = 0.0
-    total: float = 0.0
-    total_low: float = 0.0
-    second: float = 0.0
-    second_low: float = 0.0
-    last: float = 0.0
-
-    def learn(self, reward: float) -> None:
-        """Add a reward, and what rounding takes from the sums beside them."""
-        square = reward * reward
-        self.n += 1
-        self.rewarded += 1
-        self.total, low = _two_sum(self.total, reward)
-        self.total_low += low
-        self.second, low = _two_sum(self.second, square)
-        self.second_low += low + product_error(reward, reward, square)
-
-    def fade(self, factor: float) -> None:
-        """All its rewards worth less."""
-        for name in SUMS:
-            setattr(self, name, getattr(self, name) * factor)
-
-
-def _two_sum(a: float, b: float) -> tuple[float, float]:
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
 
 
 class Experiment:

@@ -48,7 +48,7 @@ from evenodds.models.bayes_net.tables import (
     read_states,
     read_tables,
 )
-from evenodds.models.bayes_net.tallies import LABELS, Settings, dense, parted, posterior_of, table_of
+from evenodds.models.bayes_net.tallies import Settings, dense, drawn_from, occurring, posterior_of, table_of
 from evenodds.models.saved import Saved
 from evenodds.replacing import Path
 from evenodds.show import Frame
@@ -99,7 +99,7 @@ class Network(Questions, Saved):
         known = dict(states or {})
         for node in structure.nodes:
             if node not in known:
-                known[node] = checked_states(node, columns.order(node, sorted(_occurring(structure, tallies, node))))
+                known[node] = checked_states(node, columns.order(node, sorted(occurring(structure, tallies, node))))
         return cls(
             structure,
             {node: known[node] for node in structure.nodes},
@@ -338,26 +338,7 @@ class Network(Questions, Saved):
         for _ in range(draws):
             parts = []
             for node, posterior in known.items():
-                drawn = self.tables[node] if posterior is None else _rows(posterior, self.tables[node], rng)
+                drawn = self.tables[node] if posterior is None else drawn_from(posterior, self.tables[node], rng)
                 parts.append(drawn.ravel())
             answers.append(program.run(np.concatenate(parts), evidence, given)[0][0])
         return np.array(answers).reshape(draws, *(self.plan.sizes[i] for i in nodes))
-
-
-def _rows(posterior: Dirichlet, table: Floats, rng: np.random.Generator) -> Floats:
-    """A table drawn row by row; a row of which nothing is known, or whose draw is too small for doubles, as it is."""
-    drawn = rng.gamma(np.asarray(posterior.concentration).T)
-    total = drawn.sum(axis=1, keepdims=True)
-    return np.where(total > 0, drawn / np.where(total > 0, total, 1.0), table.reshape(drawn.shape))
-
-
-def _occurring(structure: Structure, tallies: Mapping[str, Tally], node: str) -> set[str]:
-    """The values of a node that its own tally has, and those that its children's have as groups."""
-    found = set[str]()
-    if node in tallies and (node, LABELS) in tallies[node].layout.specs:
-        found |= set(tallies[node].layout.specs[node, LABELS].axis.texts())  # type: ignore[attr-defined]
-    for child in structure.children[node]:
-        parents = structure.parents[child]
-        for text in tallies[child].groups.texts() if child in tallies and len(tallies[child].groups) else ():  # type: ignore[attr-defined]
-            found.add(parted(text, len(parents))[parents.index(node)])
-    return found

@@ -24,6 +24,7 @@ from evenodds.families.leaves import Floats, Rows, count
 from evenodds.families.smoothing import WEAK, auto_smoothing
 from evenodds.labels import Fixed, Grid, Labels
 from evenodds.models.bayes_net.kernels import combine
+from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import States, check_size
 from evenodds.tally import Leaf, Tally
 
@@ -208,3 +209,22 @@ def posterior_of(counts: Floats, settings: Settings) -> Floats:
     tally = of_counts(counts)
     posterior: Any = Categorical.posterior(tally, prior_of(tally, settings))
     return np.ascontiguousarray(np.broadcast_to(posterior.concentration.T, counts.shape))
+
+
+def occurring(structure: Structure, tallies: Mapping[str, Tally], node: str) -> set[str]:
+    """The values of a node that its own tally has, and those that its children's have as groups."""
+    found = set[str]()
+    if node in tallies and (node, LABELS) in tallies[node].layout.specs:
+        found |= set(tallies[node].layout.specs[node, LABELS].axis.texts())  # type: ignore[attr-defined]
+    for child in structure.children[node]:
+        parents = structure.parents[child]
+        for text in tallies[child].groups.texts() if child in tallies and len(tallies[child].groups) else ():  # type: ignore[attr-defined]
+            found.add(parted(text, len(parents))[parents.index(node)])
+    return found
+
+
+def drawn_from(posterior: Dirichlet, table: Floats, rng: np.random.Generator) -> Floats:
+    """A table drawn row by row; a row of which nothing is known, or whose draw is too small for doubles, as it is."""
+    drawn = rng.gamma(np.asarray(posterior.concentration).T)
+    total = drawn.sum(axis=1, keepdims=True)
+    return np.where(total > 0, drawn / np.where(total > 0, total, 1.0), table.reshape(drawn.shape))

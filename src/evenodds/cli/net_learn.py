@@ -1,0 +1,207 @@
+"""`evenodds net fit` and `learn`: networks from files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenodds.cli import data, options
+from evenodds.cli.output import WrongUsageError, print_json
+
+if TYPE_CHECKING:
+    from evenodds.models.bayes_net.learn import Learnt, Search
+    from evenodds.models.bayes_net.network import Network
+    from evenodds.models.bayes_net.structure import Structure
+
+SEARCHES = ("star", "tan", "chow-liu", "hill-climbing")
+
+
+def load_network(path: str) -> Network:
+    """The network in a file, whichever of the two it is."""
+    from evenodds.models.bayes_net.network import Network
+
+    with open(path, "rb") as file:
+        begin = file.read(64)
+    return Network.load(path) if b'{"__metadata__"' in begin else Network.read(path)
+
+
+def _cuts(texts: tuple[str, ...]) -> dict[str, Any]:
+    """What --cut says: column=parts, or column=edge,edge."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, where = text.rpartition("=")
+        try:
+            if not equals:
+                raise ValueError
+            found[name] = (
+                int(where) if where.isdecimal() and "," not in where else [float(e) for e in where.split(",") if e]
+            )
+        except ValueError:
+            raise WrongUsageError(f"--cut: expected COLUMN=PARTS or COLUMN=EDGE,EDGE, not {text!r}") from None
+    return found
+
+
+@dataclass(frozen=True)
+class Tables:
+    """How tables are learnt."""
+
+    target: str | None
+    cuts: tuple[str, ...]
+    missing: Any
+    prior: Any
+    smoothing: str
+    estimate: Any
+    weight: str | None
+
+
+tables = options.gathered(
+    Tables,
+    "tables",
+    click.option("-t", "--target", metavar="COLUMN", help="The column of the classes."),
+    click.option("--cut", "cuts", multiple=True, metavar="COLUMN=EDGES", help="Cut numbers: age=5,18; or age=4 parts."),
+    click.option(
+        "--missing",
+        type=click.Choice(["ignore", "em"]),
+        default="ignore",
+        help="Missing cells: left out, or filled in.",
+    ),
+    click.option(
+        "--prior",
+        type=click.Choice(["pooled", "flat", "bdeu", "k2"]),
+        default="pooled",
+        help="What pseudo-rows look like.",
+    ),
+    click.option("--smoothing", metavar="ROWS", default="auto", help="How many they are, or auto (the default)."),
+    click.option(
+        "--estimate",
+        type=click.Choice(["predictive", "mean", "map", "mle"]),
+        default="predictive",
+        help="Of each table.",
+    ),
+    options.weighted,
+)
+sources = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
+
+
+@click.command(no_args_is_help=True)
+@click.option("-g", "--graph", help="The graph: 'rain -> wet', or a .bif or .eo file that has it.")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The .eo or .bif file to write.")
+@tables
+@options.reading
+@options.as_json
+@sources
+def fit(
+    graph: str | None, output: str, paths: tuple[str, ...], tables: Tables, reading: options.Input, as_json: bool
+) -> None:
+    """Learn the tables of a graph from files, in one pass, and save the network.
+
+    With a target and no graph it is naive Bayes: a star.
+
+    \b
+      evenodds net fit titanic.csv -g "survived -> sex, class" -o titanic.eo
+      evenodds net fit titanic.csv -t survived --cut age=5,18 --missing em -o titanic.eo
+    """
+    if graph is None and tables.target is None:
+        raise WrongUsageError("which graph? Write it with --graph 'a -> b', or name a --target for a star")
+    found = _learn(structure_of(graph) if graph else None, None if graph else "star", {}, paths, tables, reading)
+    _save(found, output, as_json, reading.quiet)
+
+
+@click.command(no_args_is_help=True)
+@click.option("--search", type=click.Choice(SEARCHES), default="hill-climbing", help="How the graph is found.")
+@click.option(
+    "--criterion", type=click.Choice(["bic", "aic", "bdeu", "k2"]), default="bic", help="What climbing raises."
+)
+@click.option("--ess", type=float, default=10.0, help="Pseudo-rows of bdeu.")
+@click.option("--require", "required", multiple=True, metavar="EDGES", help="Edges that must be there: 'a -> b'.")
+@click.option("--forbid", "forbidden", multiple=True, metavar="EDGES", help="Edges that must not.")
+@click.option("--max-parents", type=click.IntRange(min=1), default=8, help="Of a node, at most.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="The .eo or .bif file to write.")
+@tables
+@options.reading
+@options.as_json
+@sources
+def learn(
+    search: Any, criterion: str, ess: float, required: tuple[str, ...], forbidden: tuple[str, ...], max_parents: int,
+    output: str | None, paths: tuple[str, ...], tables: Tables, reading: options.Input, as_json: bool,
+) -> None:  # fmt: skip
+    """Learn the graph too, print it with its score, and save the network if told where.
+
+    \b
+      evenodds net learn titanic.csv --search tan -t survived -o titanic.eo
+      evenodds net learn patients.csv --criterion bdeu --forbid "symptom -> disease"
+    """
+    from evenodds.models.bayes_net.structure import edges_of
+
+    if search in ("star", "tan") and tables.target is None:
+        raise WrongUsageError(f"--search {search} needs the column of the classes: name it with --target")
+    more = {
+        "score": criterion, "ess": ess, "max_parents": max_parents, "required": edges_of("; ".join(required)),
+        "forbidden": edges_of("; ".join(forbidden)),
+    }  # fmt: skip
+    found = _learn(None, search, more, paths, tables, reading)
+    _save(found, output, as_json, reading.quiet)
+
+
+def structure_of(graph: str) -> Structure:
+    """A graph as it is written, or as a file has it."""
+    from evenodds.models.bayes_net.structure import Structure
+
+    return load_network(graph).structure if os.path.exists(graph) else Structure.of(graph)
+
+
+def _learn(
+    structure: Structure | None, search: Search | None, more: dict[str, Any], paths: tuple[str, ...], tables: Tables,
+    reading: options.Input,
+) -> Learnt:  # fmt: skip
+    from evenodds.models.bayes_net.learn import Wanted
+    from evenodds.models.bayes_net.learn import learn as learn_from
+    from evenodds.models.bayes_net.tallies import Settings
+
+    try:
+        strength: Any = tables.smoothing if tables.smoothing == "auto" else float(tables.smoothing)
+        settings = Settings(tables.estimate, tables.prior, strength)
+        wanted = Wanted(structure, search, tables.target, missing=tables.missing, cuts=_cuts(tables.cuts), **more)
+    except ValueError as error:
+        raise WrongUsageError(str(error)) from None
+    source = reading.files(paths).rereadable()
+    with data.notes(reading.quiet), data.progress(source, "learning", reading.quiet):
+        found = learn_from(source, wanted, settings, weights=tables.weight, threads=reading.threads)
+        found.network.tables  # noqa: B018  what they cannot be made of is said now
+    data.say_report(found.report, reading.quiet)
+    return found
+
+
+def _save(found: Learnt, output: str | None, as_json: bool, quiet: bool) -> None:
+    network = found.network
+    if output is not None:
+        write_network(network, output)
+    score = None if network.by_hand else network.structure_score()
+    if as_json:
+        print_json(
+            {"rows": network.rows, "graph": str(network.structure), "edges": network.structure.edges,
+             "parameters": network.n_parameters["network"], "bic": score, "steps": len(found.objective),
+             "report": found.report.to_dict()}
+        )  # fmt: skip
+        return
+    click.echo(str(network.structure))
+    if not quiet:
+        steps = f", missing cells filled in by {len(found.objective)} steps" if found.objective else ""
+        where = f" → {output}" if output else ""
+        click.echo(f"{network.rows:,.10g} rows{steps}; {network!r}; BIC {score:,.1f}{where}", err=True)
+
+
+def write_network(network: Network, path: str) -> None:
+    """A network into a file, or a picture of it, by the name's ending."""
+    if path.lower().endswith(".bif"):
+        network.write_bif(path)
+    elif path.lower().endswith(".svg"):
+        from evenodds.replacing import replacing
+
+        with replacing(path) as file:
+            file.write(network.picture().encode())
+    else:
+        network.save(path)
