@@ -24,7 +24,7 @@ from evenodds.models.bayes_net.structure import Structure, unknown
 
 CELLS = 1 << 20  # of a table that is looked at while climbing
 PATIENCE, PARENTS = 20, 8  # steps that do not raise the score; parents of a node, at most
-RESTARTS, SEED, SHAKE = 3, 0, 0.3  # climbs from near the best, and the share of its edges that is changed
+RESTARTS, SEED, SHAKE = 2, 0, 0.3  # climbs from near the best, and the share of its edges that is changed
 CLOSE = 1e-9  # a share of the score that counts as nothing
 NONE = np.zeros(0)
 
