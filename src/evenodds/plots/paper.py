@@ -19,6 +19,7 @@ h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 }
 h2 { font-size: 1.3rem; margin: 2.2rem 0 .5rem; border-top: 1px solid #ccc; padding-top: 1rem }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 .3rem }
 ul { padding-left: 1.2rem } li { margin: .3rem 0 }
+h1, h2, li, p { overflow-wrap: anywhere }
 figure { margin: 1rem 0 } figure svg { display: block; max-width: 100%; height: auto }
 .wide { overflow-x: auto } .wide:focus { outline: 2px solid #0072B2 }
 table { border-collapse: collapse; font-size: .875rem; margin: .5rem 0 }
