@@ -16,7 +16,7 @@ import evenodds as eo
 from evenodds.audit import evaluate
 from evenodds.cli import main
 from evenodds.data.files import read
-from evenodds.families import Binned, Kernel
+from evenodds.families import Binned, Kernel, left_words
 from evenodds.families import words as words_family
 from evenodds.families.left_out import Left
 from evenodds.families.word_shares import unit_of
@@ -198,7 +198,8 @@ def test_every_kind_of_words_forgets_the_text_it_scores(events, words, data):
     table, y = pa.table({"text": pa.array([text for text, _ in rows], pa.string())}), [label for _, label in rows]
     counts = next(iter(model.tally.lists.values()), None)
     unit = 1.0 if counts is None else unit_of(counts, eo.Words(events, **words))
-    with mock.patch.object(words_family, "unit_of", return_value=unit):  # the unit of normalised texts is held
+    held = [mock.patch.object(module, "unit_of", return_value=unit) for module in (words_family, left_words)]
+    with held[0], held[1]:  # the unit of normalised texts
         assert_close(model.leave_one_out(table, y, weights), without_each(model, table, y, weights))
 
 

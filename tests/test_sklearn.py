@@ -122,7 +122,7 @@ def test_set_output_and_feature_names():
     X, y = mixed(60)
     nb = eo.NaiveBayes(COLUMNS).fit(X, y)
     assert nb.feature_names_in_.tolist() == list(X.columns)
-    assert nb.n_features_in_ == 6
+    assert nb.n_features_in_ == len(COLUMNS)
     assert not hasattr(eo.NaiveBayes().fit(np.eye(4), [0, 1, 0, 1]), "feature_names_in_")
 
 

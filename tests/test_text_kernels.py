@@ -223,8 +223,10 @@ def test_every_kernel_was_held_against_its_python(both):
     """Whatever is a kernel runs in `both`, here if in no other test."""
     reader = Reader(Texts.of(["aa bb aa", "cc"]), Tokens(ngrams=2, characters=None))
     reader.read(0, 2)
+    from evenodds.text.batches import Level, beside
     from evenodds.text.count import count
     from evenodds.text.score import Weights
+    from evenodds.text.tables import numbered
 
     texts, classes = Texts.of(["aa bb aa", "bb cc"]), np.array([0, 1])
     both_classes = count(texts, classes, 2)
@@ -237,4 +239,9 @@ def test_every_kernel_was_held_against_its_python(both):
     count(texts, classes, 2, buckets=256)
     for width in (1, 2, 3):
         Weights(both_classes.keys(), np.ones((len(both_classes.keys()), width)) / 3).score(texts)
+    levels = [
+        Level(keys, keys, np.array([1, 3])) for keys in (np.array([3, 5, 7], np.uint64), np.array([2, 9, 4], np.uint64))
+    ]
+    assert beside(levels).keys.tolist() == [3, 2, 5, 7, 9, 4]
+    assert numbered(np.array([7, 5, 7], np.uint64)).rows.tolist() == [0, 1, 0]
     assert [name for name, each in both.items() if not each.calls] == []
