@@ -27,7 +27,7 @@ from evenodds.instructions import WIDE
 from evenodds.labels import Bytes, Ints
 from evenodds.texts import Marks, Texts
 
-BLOCK = 6 << 20  # bytes read at once
+BLOCK = 8 << 20  # bytes read at once
 LONGEST = 64 << 20  # bytes of one row
 MOST_ROWS = 1 << 19  # of a batch
 MOST_RAGGED = 1 << 12  # of a batch
