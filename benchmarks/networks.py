@@ -19,6 +19,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,13 @@ def read_pgmpy(path: str, network: Network | None = None) -> Any:
     return BIFReader(path).get_model() if network is None else BIFReader(string=network.to_bif()).get_model()
 
 
+def all_of_pgmpy(model: Any) -> list[Any]:
+    """All marginals by pgmpy."""
+    from pgmpy.inference import VariableElimination
+
+    return [VariableElimination(model).query([node], show_progress=False) for node in model.nodes()]
+
+
 def opened(gum: Any, path: str) -> Any:
     """A file as pyAgrum reads it; None where it cannot: it knows no state like Asy/Patch."""
     try:
@@ -120,13 +128,13 @@ def networks(pgmpy: Any, gum: Any, repeats: int) -> list[dict[str, Any]]:
             and all(np.array_equal(tables[node], network.tables[node]) for node in tables)
         )
         row: dict[str, Any] = {"network": one["network"], "counts": counts, "round_trip": same, "refused": ""}
-        reads: dict[str, Callable[[], object]] = {"evenodds": lambda path=path: Network.read(path)}  # type: ignore[misc]
+        reads: dict[str, Callable[[], object]] = {"evenodds": partial(Network.read, path)}
         small = len(network.structure.nodes) < 100
         if pgmpy is not None and small:
-            reads["pgmpy"] = lambda path=path: read_pgmpy(path)  # type: ignore[misc]
+            reads["pgmpy"] = partial(read_pgmpy, path)
         theirs = None if gum is None else opened(gum, path)
         if theirs is not None:
-            reads["pyagrum"] = lambda path=path: gum.loadBN(path)  # type: ignore[misc]
+            reads["pyagrum"] = partial(gum.loadBN, path)
         row["read"] = best_of(reads, repeats)
         try:
             network.marginals()
@@ -137,14 +145,9 @@ def networks(pgmpy: Any, gum: Any, repeats: int) -> list[dict[str, Any]]:
             continue
         asks: dict[str, Callable[[], object]] = {"evenodds": network.marginals}
         if pgmpy is not None and one["network"] in ASKED:
-            from pgmpy.inference import VariableElimination
-
-            model = read_pgmpy(path)
-            asks["pgmpy"] = lambda model=model: [  # type: ignore[misc]
-                VariableElimination(model).query([node], show_progress=False) for node in model.nodes()
-            ]
+            asks["pgmpy"] = partial(all_of_pgmpy, read_pgmpy(path))
         if theirs is not None:
-            asks["pyagrum"] = lambda theirs=theirs: all_of(gum, theirs)  # type: ignore[misc]
+            asks["pyagrum"] = partial(all_of, gum, theirs)
         row["marginals"] = best_of(asks, repeats)
         results.append(row)
         shown = {k: f"{1e3 * v:.3g} ms" for k, v in row["marginals"].items()}
@@ -169,6 +172,10 @@ def questions(network: Network, many: int, seed: int) -> list[tuple[str, dict[st
     return found
 
 
+def _ours(network: Network, node: str, given: dict[str, str]) -> Any:
+    return network.query(node, given=given).probabilities
+
+
 def answers(pgmpy: Any, gum: Any, many: int) -> list[dict[str, Any]]:
     """The largest difference of any probability, and the time of a question."""
     results = []
@@ -177,17 +184,15 @@ def answers(pgmpy: Any, gum: Any, many: int) -> list[dict[str, Any]]:
         network = Network.read(path)
         asked = questions(network, many, 1)
         network.query(asked[0][0], given=asked[0][1])
-        sides: dict[str, Callable[[str, dict[str, str]], Any]] = {
-            "evenodds": lambda node, given, network=network: network.query(node, given=given).probabilities  # type: ignore[misc]
-        }
+        sides: dict[str, Callable[[str, dict[str, str]], Any]] = {"evenodds": partial(_ours, network)}
         if pgmpy is not None:
             from pgmpy.inference import VariableElimination
 
             infer = VariableElimination(read_pgmpy(path, network))
-            sides["pgmpy"] = lambda node, given, infer=infer, network=network: _pgmpy(infer, network, node, given)  # type: ignore[misc]
+            sides["pgmpy"] = partial(_pgmpy, infer, network)
         if gum is not None:
             bn = filled(gum.loadBN(path), network)
-            sides["pyagrum"] = lambda node, given, bn=bn, network=network: _pyagrum(gum, bn, network, node, given)  # type: ignore[misc]
+            sides["pyagrum"] = partial(_pyagrum, gum, bn, network)
         said: dict[str, list[Any]] = {side: [] for side in sides}
         seconds: dict[str, list[float]] = {side: [] for side in sides}
         for node, given in asked:

@@ -1,21 +1,16 @@
 """`evenodds density`: what it draws, prints and writes."""
 
+import functools
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import evenodds as eo
+from command import run
 
-
-def run(*words, stdin=None):
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-m", "evenodds", "density", *map(str, words)]
-    return subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", env=environment, check=False)
+density = functools.partial(run, "density")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +25,7 @@ def rows(tmp_path_factory):
 
 def test_it_draws_a_line_and_says_the_numbers(rows):
     frame, path = rows
-    done = run(path, "--column", "size")
+    done = density(path, "--column", "size")
     assert done.returncode == 0, done.stderr
     line, axis, _, head, said = done.stdout.splitlines()
     assert "█" in line
@@ -50,7 +45,7 @@ def test_it_draws_a_line_and_says_the_numbers(rows):
 def test_groups_share_an_axis_and_json_has_the_curves(rows, tmp_path):
     frame, path = rows
     picture = tmp_path / "sizes.json"
-    done = run(path, "-c", "size", "--by", "kind", "--bandwidth", "0.4", "--low", "0", "--json", "--plot", picture)
+    done = density(path, "-c", "size", "--by", "kind", "--bandwidth", "0.4", "--low", "0", "--json", "--plot", picture)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [group["group"] for group in found["groups"]] == ["a", "b"]
@@ -61,13 +56,13 @@ def test_groups_share_an_axis_and_json_has_the_curves(rows, tmp_path):
         assert min(group["x"]) == 0
     drawn = json.loads(picture.read_text())
     assert {row["which"] for row in drawn["data"]["values"]} == {"a", "b"}
-    text = run(path, "-c", "size", "--by", "kind").stdout.splitlines()
+    text = density(path, "-c", "size", "--by", "kind").stdout.splitlines()
     assert [line.split()[0] for line in text[:2]] == ["a", "b"]
 
 
 def test_weights_count_values(rows):
     frame, path = rows
-    weighted = json.loads(run(path, "-c", "size", "--weight", "copies", "--kernel", "cosine", "--json").stdout)
+    weighted = json.loads(density(path, "-c", "size", "--weight", "copies", "--kernel", "cosine", "--json").stdout)
     repeated = eo.KernelDensity("sj", kernel="cosine").fit(np.repeat(frame["size"], frame["copies"]))
     assert weighted["groups"][0]["bandwidth"] == pytest.approx(repeated.bandwidth_, rel=1e-9)
     assert weighted["groups"][0]["values"] == frame["copies"].sum()
@@ -86,7 +81,7 @@ def test_weights_count_values(rows):
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(rows, words, code, says):
-    done = run(rows[1], *words)
+    done = density(rows[1], *words)
     assert done.returncode == code
     assert says in done.stderr
     assert "Traceback" not in done.stderr
@@ -95,6 +90,6 @@ def test_what_cannot_be_is_said_in_a_sentence(rows, words, code, says):
 def test_one_value_needs_a_number(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("x,y\n3,a\n3,b\n")
-    done = run(path, "-c", "x")
+    done = density(path, "-c", "x")
     assert (done.returncode, "column 'x': bandwidth='sj': all values are 3" in done.stderr) == (3, True)
-    assert run(path, "-c", "x", "--bandwidth", "1").returncode == 0
+    assert density(path, "-c", "x", "--bandwidth", "1").returncode == 0

@@ -3,21 +3,13 @@
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import evenodds as eo
+from command import run
 from test_glm import TARGETS, features, table
-
-
-def run(*words, stdin=None, cwd=None):
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
-    command = [sys.executable, "-m", "evenodds", *map(str, words)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")

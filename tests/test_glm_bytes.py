@@ -5,10 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
-from benchmarks import spoiling
 
 import evenodds as eo
-from evenodds import file
+import spoilt
 from evenodds.models.glm.regression import Regression
 
 
@@ -45,23 +44,7 @@ def use(model):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_spoilt_file_is_refused_in_a_sentence_or_is_a_regression(seed):
-    refused = sound = 0
-    for i in range(250):
-        spoilt = spoiling.spoil(originals(), seed, i)
-        try:
-            model = Regression.from_bytes(spoilt.data)
-        except file.FileError as error:
-            refused += str(error).startswith("the run of bytes ")
-            continue
-        sound += 1
-        try:
-            use(model)
-        except eo.DataError:
-            pass  # its columns are others, say
-        except Exception as error:
-            raise AssertionError(f"{spoilt.how}: {error!r}") from error
-    assert refused + sound == 250
-    assert sound > 5
+    spoilt.check(Regression, originals(), use, seed)
 
 
 @pytest.mark.parametrize("which", range(4))

@@ -13,6 +13,8 @@ The algorithms are Dekker's and Knuth's error-free transformations (T. J. Dekker
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,7 +35,7 @@ def value(a: Floats) -> Floats:
     return nearest
 
 
-def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
     """a + b exactly, as a rounded sum and its error (Knuth)."""
     s = a + b
     t = s - a

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenodds.audit.rates import Rate
+from evenodds.families import Beta
 from evenodds.families.leaves import Floats
 
 NODES = 128  # of the quadrature
@@ -55,10 +56,8 @@ def exceeds(high: Rate, low: Rate, margin: float) -> float:
 
 
 def _above(high: Rate, y: Floats, weight: Floats, margin: float) -> float:
-    from scipy.special import betainc
-
     x = np.clip(y + margin, 0.0, 1.0)
-    return float(np.clip(weight @ (1 - betainc(high.a, high.b, x)), 0.0, 1.0))
+    return float(np.clip(weight @ (1 - Beta(high.a, high.b).cdf(x)), 0.0, 1.0))
 
 
 def _points(rate: Rate) -> tuple[Floats, Floats]:
@@ -66,10 +65,8 @@ def _points(rate: Rate) -> tuple[Floats, Floats]:
 
     u = t² (3 - 2t) has no slope at its ends, so that the quantiles' steep ends are met gently.
     """
-    from scipy.special import betaincinv
-
     u, weight = _rule()
-    return betaincinv(rate.a, rate.b, u), weight
+    return Beta(rate.a, rate.b).quantile(u), weight
 
 
 @functools.cache

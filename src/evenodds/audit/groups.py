@@ -66,11 +66,12 @@ class Audit:
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError(f"by={self.by!r}: expected one or more columns, each once")
-        number = isinstance(self.threshold, (int, float, np.number)) and not isinstance(self.threshold, bool)
+        given: Any = self.threshold
+        number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         for name, right, expected in (
             ("margin", 0 <= self.margin < 1, "0 or more, below 1"),
             ("level", 0 < self.level < 1, "between 0 and 1"),
-            ("threshold", not number or 0 <= float(self.threshold) <= 1, "a probability, 0 to 1"),  # type: ignore[arg-type]
+            ("threshold", not number or 0 <= given <= 1, "a probability, 0 to 1"),
             ("small", self.small >= 0, "a number of rows"),
         ):
             if not right:

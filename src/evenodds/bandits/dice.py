@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.bandits import kernels, random_kernels
+from evenodds.bandits import kernels
 from evenodds.keys import key
 
 Floats = NDArray[np.float64]
@@ -42,19 +42,19 @@ class Dice:
 
     def uniform(self) -> float:
         """A number from 0 to below 1."""
-        return float(self._throw(random_kernels.uniform, self.state))
+        return float(self._throw(kernels.uniform, self.state))
 
     def below(self, n: int) -> int:
         """One of 0, 1, ..., n - 1."""
-        return int(self._throw(random_kernels.below, self.state, n))
+        return int(self._throw(kernels.below, self.state, n))
 
     def normal(self) -> float:
         """A standard normal number."""
-        return float(self._throw(random_kernels.normal, self.state))
+        return float(self._throw(kernels.normal, self.state))
 
     def gamma(self, shape: float) -> float:
         """A Gamma(shape, 1) number."""
-        return float(self._throw(random_kernels.gamma, self.state, shape))
+        return float(self._throw(kernels.gamma, self.state, shape))
 
     def best(self, index: Sequence[float] | Floats) -> int:
         """The place of the largest number; thrown between equals."""

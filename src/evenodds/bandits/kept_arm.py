@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evenodds.double_double import two_sum
 from evenodds.kernel import product_error
 
 SUMS = ("n", "total", "total_low", "second", "second_low")
@@ -30,18 +31,12 @@ class Arm:
         square = reward * reward
         self.n += 1
         self.rewarded += 1
-        self.total, low = _two_sum(self.total, reward)
+        self.total, low = two_sum(self.total, reward)
         self.total_low += low
-        self.second, low = _two_sum(self.second, square)
+        self.second, low = two_sum(self.second, square)
         self.second_low += low + product_error(reward, reward, square)
 
     def fade(self, factor: float) -> None:
         """All its rewards worth less."""
         for name in SUMS:
             setattr(self, name, getattr(self, name) * factor)
-
-
-def _two_sum(a: float, b: float) -> tuple[float, float]:
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)

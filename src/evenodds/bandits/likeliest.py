@@ -34,7 +34,7 @@ def best_shares(posterior: Any) -> Floats:
         if not np.any(posterior.scale):  # every arm has always paid the same: there is nothing to be unsure of
             best = posterior.mean == posterior.mean.max()
             return best / best.sum()
-    quantiles = _quantile(posterior, BREAKS[:, None])  # (breaks, arms)
+    quantiles = posterior.quantile(BREAKS[:, None])  # (breaks, arms)
     low = quantiles[0].max()  # the best mean is above it, almost surely
     able = quantiles[-1] > low
     shares = np.zeros(len(able))
@@ -48,7 +48,7 @@ def best_shares(posterior: Any) -> Floats:
     x = (start + half + half * NODES).ravel()
     weights = (half * WEIGHTS).ravel()
     some = posterior._each(lambda numbers: numbers[able])
-    below, density = _cdf(some, x[:, None]), some.prob(x)
+    below, density = some.cdf(x[:, None]), some.prob(x)
     ones = np.ones((len(x), 1))
     before = np.cumprod(np.hstack([ones, below[:, :-1]]), axis=1)
     after = np.cumprod(np.hstack([ones, below[:, :0:-1]]), axis=1)[:, ::-1]
@@ -70,23 +70,3 @@ def _students(known: NormalInverseGamma) -> StudentT:
     scale = np.sqrt(np.asarray(known.scale) / (known.shape * known.strength))
     mean = np.asarray(known.mean, float)
     return StudentT(2 * known.shape, mean - mean.max(), np.maximum(scale, 1e-9 * scale.max()))
-
-
-def _quantile(p: Any, q: Floats) -> Floats:
-    from scipy.special import betaincinv, gammaincinv, stdtrit
-
-    if isinstance(p, Beta):
-        return np.asarray(betaincinv(p.a, p.b, q))
-    if isinstance(p, Gamma):
-        return np.asarray(gammaincinv(p.shape, q) / p.rate)
-    return np.asarray(p.mean + p.scale * stdtrit(p.df, q))
-
-
-def _cdf(p: Any, x: Floats) -> Floats:
-    from scipy.special import betainc, gammainc, stdtr
-
-    if isinstance(p, Beta):
-        return np.asarray(betainc(p.a, p.b, x))
-    if isinstance(p, Gamma):
-        return np.asarray(gammainc(p.shape, p.rate * x))
-    return np.asarray(stdtr(p.df, (x - p.mean) / p.scale))

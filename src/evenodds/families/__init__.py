@@ -11,7 +11,8 @@ from evenodds.families.inference import Quadrature, weigh
 from evenodds.families.kernel import Kernel
 from evenodds.families.log_gaussian import LogGaussian, ZeroAndLog
 from evenodds.families.normal_gamma import NormalInverseGamma, StudentT
-from evenodds.families.poisson import Gamma, NegativeBinomial, Poisson
+from evenodds.families.poisson import NegativeBinomial, Poisson
+from evenodds.families.rate import Gamma
 from evenodds.families.words import WordCounts
 
 FAMILIES: dict[str, type[Family]] = {

@@ -88,12 +88,17 @@ class Beta(Conjugate):
         t = np.where(inside, theta, 0.5)
         return np.where(inside, xlogy(self.a - 1, t) + xlog1py(self.b - 1, -t) - self.log_normaliser(), -np.inf)
 
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval."""
+    def cdf(self, x: Any) -> Any:
+        """The probability that θ is below x."""
+        from scipy.special import betainc
+
+        return betainc(self.a, self.b, x)
+
+    def quantile(self, q: Any) -> Any:
+        """Below which θ lies with the probability q."""
         from scipy.special import betaincinv
 
-        tail = (1 - level) / 2
-        return tidy(betaincinv(self.a, self.b, tail), betaincinv(self.a, self.b, 1 - tail))
+        return betaincinv(self.a, self.b, q)
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw θ."""

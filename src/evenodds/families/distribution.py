@@ -179,6 +179,11 @@ class Conjugate(Distribution):
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """The central credible interval: the parameter lies in it with this probability."""
+        tail = (1 - level) / 2
+        return tidy(self.quantile(tail), self.quantile(1 - tail))
+
+    def quantile(self, q: Any) -> Any:
+        """The parameter below which it lies with the probability q."""
         raise NotImplementedError
 
 

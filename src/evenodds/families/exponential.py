@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families import numeric
-from evenodds.families.base import COLUMN, LARGEST, Estimate, Family
+from evenodds.families.base import COLUMN, LARGEST
 from evenodds.families.distribution import (
     Distribution,
     LinearTerms,
@@ -21,9 +21,9 @@ from evenodds.families.distribution import (
     some,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, read_exactly
+from evenodds.families.leaves import Floats, Rows
 from evenodds.families.left_out import How, Left
-from evenodds.families.poisson import Gamma
+from evenodds.families.rate import Gamma, Rate
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
@@ -73,7 +73,7 @@ class Lomax(Distribution):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Exponential(Family):
+class Exponential(Rate):
     """The time until something happens that comes at a constant rate, however long one has waited.
 
     p(x) = rate · e^(-rate·x)
@@ -91,8 +91,8 @@ class Exponential(Family):
 
     rate: Any
     name = "exponential"
+    predictive = Lomax
     holds = "is never negative, nor infinite"
-    linear_if = "estimate='mean' is"
 
     @classmethod
     def impossible(cls, x: Floats) -> NDArray[np.bool_]:
@@ -105,11 +105,6 @@ class Exponential(Family):
         for x, name in zip(cells, columns):
             cls.check(x, name, rows.start)
         return numeric.leaves(cells, rows, columns, histogram=False)
-
-    @classmethod
-    def flat_prior(cls, strength: float = 1.0) -> Gamma:
-        """Gamma(1, 0): every rate alike."""
-        return Gamma(1.0, 0.0)
 
     @classmethod
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Gamma:
@@ -135,25 +130,6 @@ class Exponential(Family):
         with np.errstate(divide="ignore"):
             return cls(tidy(1 / np.where(some(n) > 0, mean, 1.0)))
 
-    @classmethod
-    def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
-        if isinstance(posterior, Gamma) and np.any(np.asarray(posterior.rate) <= 0):
-            raise ValueError("a flat prior and no time waited say nothing of a rate; use prior=Gamma(shape, rate)")
-        if estimate == "predictive":
-            if not isinstance(posterior, Gamma):
-                raise ValueError("the predictive has a closed form under a Gamma prior only; use estimate='mean'")
-            return Lomax(posterior.shape, posterior.rate)
-        return cls(posterior.mode if estimate == "map" else posterior.mean)
-
-    def log_prob(self, x: Any) -> Floats:
-        """log density; -inf below 0."""
-        x, rate = by_group(x, self.rate)
-        return groups_last(self._log(x, rate), x)
-
-    def each(self, x: Floats) -> Floats:
-        """log density of the i-th value at the i-th rates, (values, groups)."""
-        return self._log(x[:, None], np.asarray(self.rate))
-
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:
         with np.errstate(divide="ignore"):
@@ -171,15 +147,12 @@ class Exponential(Family):
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log density of each value with its own row taken out; 0 where all others are 0."""
-        counts, sums, pooled = read_exactly(tally, "rows")[:, 0], read_exactly(tally, "moments"), tally.pooled()
-        all_n, all_sums = read_exactly(pooled, "rows"), read_exactly(pooled, "moments")[..., None]
-        known = numeric.centred(counts, sums)
+        known = numeric.LeftMoments(tally)
         start = cls.flat_prior(how.strength) if how.prior is None else how.prior
 
         def evidence(x: Any, left: Left) -> Floats:
-            own = numeric.left_out(counts[:, left.groups], sums[..., left.groups], x, left.amounts)
-            n, mean = (left.put(part, mine) for part, mine in zip(known[:2], own[:2]))
-            all_rows, all_mean, _ = (part[:, None] for part in numeric.left_out(all_n, all_sums, x, left.amounts))
+            n, mean, _ = known.groups(x, left)
+            all_rows, all_mean, _ = (part[:, None] for part in known.together(x, left))
             says = all_mean > 0
             if how.estimate == "mle":  # a group without values is like all together
                 mean = np.where(n == 0, all_mean, mean)

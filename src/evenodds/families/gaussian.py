@@ -22,7 +22,7 @@ from evenodds.families.distribution import (
     some,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, read_exactly
+from evenodds.families.leaves import Floats, Rows
 from evenodds.families.left_out import How, Left
 from evenodds.families.normal_gamma import LOG_2PI, NormalInverseGamma, StudentT, t_quantile
 from evenodds.schema import Column
@@ -194,21 +194,18 @@ class Gaussian(Family):
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log density of each value with its own row taken out; 0 where all others are one value."""
-        counts, sums, pooled = read_exactly(tally, "rows")[:, 0], read_exactly(tally, "moments"), tally.pooled()
-        all_n, all_sums = read_exactly(pooled, "rows"), read_exactly(pooled, "moments")[..., None]
-        known = numeric.centred(counts, sums)
+        known = numeric.LeftMoments(tally)
         start = cls.flat_prior(how.strength) if how.prior is None else how.prior
 
         def evidence(x: Any, left: Left) -> Floats:
-            everything = numeric.left_out(all_n, all_sums, x, left.amounts)
+            everything = known.together(x, left)
             telling = np.flatnonzero(everything[2] > 0)
             if len(telling) < len(x):
                 found = np.zeros((len(x), left.n_groups))
                 if len(telling):
                     found[telling] = evidence(x[telling], left.some(telling))
                 return found
-            own = numeric.left_out(counts[:, left.groups], sums[..., left.groups], x, left.amounts)
-            moments = [left.put(part, mine) for part, mine in zip(known, own)]
+            moments = known.groups(x, left)
             if how.estimate == "mle":
                 return cls._mle_left_out(moments, everything, left, how.column).each(x)
             prior = start

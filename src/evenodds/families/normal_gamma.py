@@ -86,10 +86,14 @@ class NormalInverseGamma(Conjugate):
         rate = self.shape * np.log(self.scale) - _log_gamma(self.shape)
         return np.asarray(gaussian + rate - (self.shape + 1) * np.log(v) - self.scale / v)
 
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval of the mean: a Student t's."""
-        half = np.sqrt(self.scale / (self.shape * self.strength)) * t_quantile(2 * self.shape, (1 + level) / 2)
-        return tidy(self.mean - half, self.mean + half)
+    @property
+    def of_mean(self) -> StudentT:
+        """What is known of the mean alone."""
+        return StudentT(2 * self.shape, self.mean, np.sqrt(self.scale / (self.shape * self.strength)))
+
+    def quantile(self, q: Any) -> Any:
+        """Below which the mean lies with the probability q."""
+        return self.of_mean.quantile(q)
 
     def interval_variance(self, level: float = 0.95) -> tuple[Any, Any]:
         """The central credible interval of the variance."""
@@ -146,6 +150,16 @@ class StudentT(Distribution):
         df = np.asarray(self.df, float)
         gammas = _log_gamma((df + 1) / 2) - _log_gamma(df / 2)
         return np.asarray(gammas - 0.5 * np.log(df * math.pi) - np.log(self.scale))
+
+    def cdf(self, x: Any) -> Any:
+        """The probability of less than x."""
+        from scipy.special import stdtr
+
+        return stdtr(self.df, (x - self.mean) / self.scale)
+
+    def quantile(self, q: Any) -> Any:
+        """Below which a value lies with the probability q."""
+        return self.mean + self.scale * t_quantile(self.df, q)
 
     @property
     def variance(self) -> Any:

@@ -23,7 +23,7 @@ from evenodds.errors import DataError
 from evenodds.families import kernels
 from evenodds.families.kernels import MANTISSAS
 from evenodds.families.leaves import Floats, Rows, axis_of, read_exactly
-from evenodds.families.left_out import less
+from evenodds.families.left_out import Left, less
 from evenodds.labels import Fixed, Grid, Ints, union
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Numbers, Tally
@@ -237,6 +237,25 @@ def moments(tally: Tally) -> tuple[Floats, Floats, Floats]:
     """n, mean and Σ (x - mean)² per group; the last is formed here, once, from double-double sums."""
     n = read_exactly(tally, "rows")[:, 0]
     return centred(n, read_exactly(tally, "moments"))
+
+
+class LeftMoments:
+    """n, mean and Σ (x - mean)² of a tally's groups, and of all values together, without each of some values."""
+
+    def __init__(self, tally: Tally) -> None:
+        pooled = tally.pooled()
+        self.counts, self.sums = read_exactly(tally, "rows")[:, 0], read_exactly(tally, "moments")
+        self.all = read_exactly(pooled, "rows"), read_exactly(pooled, "moments")[..., None]
+        self.known = centred(self.counts, self.sums)
+
+    def together(self, x: Floats, left: Left) -> tuple[Floats, Floats, Floats]:
+        """Of all values, each array (rows,)."""
+        return left_out(*self.all, x, left.amounts)
+
+    def groups(self, x: Floats, left: Left) -> list[Floats]:
+        """Of every group, each array (rows, groups): a row's value is missing in its own."""
+        own = left_out(self.counts[:, left.groups], self.sums[..., left.groups], x, left.amounts)
+        return [left.put(part, mine) for part, mine in zip(self.known, own)]
 
 
 def left_out(n: Floats, sums: Floats, x: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:

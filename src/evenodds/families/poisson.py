@@ -11,95 +11,23 @@ from numpy.typing import NDArray
 
 from evenodds import double_double as dd
 from evenodds.families import numeric
-from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.base import COLUMN
 from evenodds.families.distribution import (
-    Conjugate,
     Distribution,
     LinearTerms,
     Seed,
     by_group,
     generator,
     groups_last,
-    not_negative,
     some,
-    spread,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, has, read, read_exactly
+from evenodds.families.leaves import Floats, Rows, read, read_exactly
 from evenodds.families.left_out import How, Left, less
+from evenodds.families.rate import Gamma, Rate
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Gamma(Conjugate):
-    """What is known of a rate: p(λ) ∝ λ^(shape-1) e^(-rate·λ): `shape` events seen in `rate` units.
-
-    >>> Gamma(2, 1) + Poisson.tally([3, 0, 1])
-    Gamma(shape=6, rate=4)
-    """
-
-    shape: Any
-    rate: Any
-
-    def __post_init__(self) -> None:
-        not_negative(shape=self.shape, rate=self.rate)
-
-    def __add__(self, tally: Tally) -> Self:
-        if has(tally, "events"):  # counts: each row is a unit of time
-            return type(self)(self.shape + read(tally, "events")[0], self.rate + read(tally, "rows")[0])
-        return type(self)(self.shape + read(tally, "rows")[0], self.rate + read(tally, "moments")[0])
-
-    def log_normaliser(self) -> Any:
-        """log Γ(shape) - shape · log rate."""
-        from scipy.special import gammaln
-
-        return gammaln(self.shape) - self.shape * np.log(self.rate)
-
-    @property
-    def proper(self) -> bool:
-        """Whether it integrates to 1: not at rate 0."""
-        return bool(np.all(np.asarray(self.shape) > 0) and np.all(np.asarray(self.rate) > 0))
-
-    @property
-    def mean(self) -> Any:
-        """shape / rate."""
-        return self.shape / self.rate
-
-    @property
-    def mode(self) -> Any:
-        """(shape - 1) / rate, or 0."""
-        return tidy(np.maximum(np.asarray(self.shape) - 1.0, 0.0) / self.rate)
-
-    @property
-    def variance(self) -> Any:
-        """shape / rate²."""
-        return self.shape / self.rate**2
-
-    def log_prob(self, x: Any) -> Floats:
-        """log density at the rate x."""
-        from scipy.special import xlogy
-
-        value = spread(x, self.shape)
-        known = value >= 0
-        v = np.where(known, value, 1.0)
-        return np.where(known, xlogy(self.shape - 1, v) - self.rate * v - self.log_normaliser(), -np.inf)
-
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval of the rate."""
-        from scipy.special import gammaincinv
-
-        tail = (1 - level) / 2
-        shape = np.where(np.asarray(self.shape) > 0, self.shape, 1.0)
-        low, high = (
-            np.where(np.asarray(self.shape) > 0, gammaincinv(shape, q) / self.rate, 0.0) for q in (tail, 1 - tail)
-        )
-        return tidy(low, high)
-
-    def sample(self, size: int, random_state: Seed = None) -> Floats:
-        """Draw rates."""
-        return generator(random_state).gamma(self.shape, 1 / np.asarray(self.rate), (size, *np.shape(self.shape)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,7 +80,7 @@ class NegativeBinomial(Distribution):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Poisson(Family):
+class Poisson(Rate):
     """The number of events when they come independently at a constant rate.
 
     p(x) = rate^x e^(-rate) / x!
@@ -169,8 +97,8 @@ class Poisson(Family):
 
     rate: Any
     name = "poisson"
+    predictive = NegativeBinomial
     holds = "holds counts 0, 1, 2, …"
-    linear_if = "estimate='mean' is"
 
     @classmethod
     def impossible(cls, x: Floats) -> NDArray[np.bool_]:
@@ -193,11 +121,6 @@ class Poisson(Family):
         return found
 
     @classmethod
-    def flat_prior(cls, strength: float = 1.0) -> Gamma:
-        """Gamma(1, 0): every rate alike."""
-        return Gamma(1.0, 0.0)
-
-    @classmethod
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Gamma:
         """As if `strength` rows had been seen before, with all groups' rate of events."""
         events, rows = np.sum(read(tally, "events")[0]), np.sum(read(tally, "rows")[0])
@@ -211,25 +134,6 @@ class Poisson(Family):
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
         return cls(tidy(read(tally, "events")[0] / some(read(tally, "rows")[0])))
-
-    @classmethod
-    def _of(cls, posterior: Any, estimate: Estimate) -> Distribution:
-        if isinstance(posterior, Gamma) and np.any(np.asarray(posterior.rate) <= 0):
-            raise ValueError("a flat prior and no rows say nothing of a rate; use prior=Gamma(shape, rate)")
-        if estimate == "predictive":
-            if not isinstance(posterior, Gamma):
-                raise ValueError("the predictive has a closed form under a Gamma prior only; use estimate='mean'")
-            return NegativeBinomial(posterior.shape, posterior.rate)
-        return cls(posterior.mode if estimate == "map" else posterior.mean)
-
-    def log_prob(self, x: Any) -> Floats:
-        """log p of counts; -inf where x is none."""
-        x, rate = by_group(x, self.rate)
-        return groups_last(self._log(x, rate), x)
-
-    def each(self, x: Floats) -> Floats:
-        """log p of the i-th count at the i-th rates, (counts, groups)."""
-        return self._log(x[:, None], self.rate)
 
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:
