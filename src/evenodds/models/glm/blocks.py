@@ -22,8 +22,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 R = TypeVar("R")
 
-TILE = 1 << 17  # numbers of a tile: what the cache holds
-LONGEST = 1 << 14  # rows of a tile
+TILE = 1 << 19  # numbers of a tile: the cache holds them, and threads seldom wait for the interpreter's lock
+LONGEST = 1 << 15  # rows of a tile
 NEAREST = 1 << 15  # numbers that are weighted and multiplied at once: what is nearest to the processor holds
 SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
 
@@ -52,7 +52,7 @@ class Tile:
         """offset + design @ coefficients, (rows,) or (rows, outputs)."""
         dense, sparse, _ = self.runs
         if self.dense.shape[1]:
-            total: Floats = self.dense @ coefficients[dense]
+            total: Floats = np.dot(self.dense, coefficients[dense])  # unlike @, it lets other threads run meanwhile
         else:
             total = np.zeros((len(self.y), *coefficients.shape[1:]))
         if self.ones:
@@ -73,7 +73,7 @@ class Tile:
         if self.ones:
             out[0] = slopes.sum(axis=0)
         if self.dense.shape[1]:
-            out[dense] = self.dense.T @ slopes
+            out[dense] = np.dot(self.dense.T, slopes)
         if self.sparse is not None:
             out[sparse] = self.sparse.T @ slopes
         if self.codes.shape[1]:
@@ -133,21 +133,19 @@ class Gram:
     def __init__(self, width: int) -> None:
         self.width = width
         self.lower = np.zeros((width, width))  # triangle, but for the one-hot columns' rows
-        self._triangle: Floats | None = None  # of the dense columns
         self._pairs: Floats | None = None
         self._cross: Floats | None = None
-        self._dense = self._at = slice(0, 0)  # where the dense columns are, with and without the ones
+        self._dense = slice(0, 0)  # where the dense columns are, the ones included
 
     def add(self, tile: Tile, weights: Floats) -> None:
         """Add a tile's; the weights may be negative."""
         dense, sparse, _ = tile.runs
-        self._at = dense
         if tile.ones:
             self.lower[:, 0] += dataclasses.replace(tile, codes=tile.codes[:, :0]).pull(weights)
         if tile.dense.shape[1] and weights.min(initial=0.0) < 0:
             self.lower[dense, dense] += tile.dense.T @ (tile.dense * weights[:, None])
         elif tile.dense.shape[1]:
-            self._add_dense(tile.dense, np.sqrt(weights))
+            self._add_dense(self.lower[dense, dense], tile.dense, np.sqrt(weights))
         if tile.sparse is not None:
             scaled = tile.sparse.multiply(weights[:, None]).tocsr()
             self.lower[sparse, dense] += scaled.T @ tile.dense
@@ -155,19 +153,19 @@ class Gram:
         if tile.codes.shape[1]:
             self._add_codes(tile, np.ascontiguousarray(weights))
 
-    def _add_dense(self, x: Floats, root: Floats) -> None:
-        """The dense columns', each row times the root of its weight: half of a product's work."""
-        from scipy.linalg.blas import dsyrk
+    @staticmethod
+    def _add_dense(total: Floats, x: Floats, root: Floats) -> None:
+        """The dense columns', each row times the root of its weight: of a matrix by itself numpy does half the work.
 
+        scipy's dsyrk would do the same, but holds the interpreter's lock meanwhile.
+        """
         rows, d = x.shape
-        if self._triangle is None:
-            self._triangle = np.zeros((d, d), order="F")
         size = max(1, NEAREST // d)
         heavy = np.empty((min(size, rows), d))
         for start in range(0, rows, size):
             part = x[start : start + size]
             here = np.multiply(part, root[start : start + size, None], out=heavy[: len(part)])
-            self._triangle = dsyrk(1.0, here.T, beta=1.0, c=self._triangle, lower=1, overwrite_c=1)
+            total += here.T @ here
 
     def _add_codes(self, tile: Tile, weights: Floats) -> None:
         """The one-hot columns' rows: counted, not multiplied."""
@@ -192,8 +190,6 @@ class Gram:
             lower = lower + self._pairs[:-1, :-1].T  # the earlier column's code came first: the upper triangle
             lower[:, self._dense] += self._cross[:-1]
         whole = np.tril(lower)
-        if self._triangle is not None:
-            whole[self._at, self._at] += np.tril(self._triangle)
         return whole + np.tril(whole, -1).T
 
 

@@ -184,7 +184,7 @@ class _Fit:
         share = weight / self.found.survey.weight
         try:
             guess = minimise(
-                self.loss, mean, precision * share, few, start=start, tolerance=1e-4, most=10, threads=self.threads
+                self.loss, mean, precision * share, few, start=start, tolerance=1e-3, most=10, threads=self.threads
             )
         except (DataError, ValueError):
             return start, None
