@@ -38,7 +38,7 @@ class Level(NamedTuple):
 
 
 class Folding(NamedTuple):
-    """What `kernels.fold` needs to know: a number for every code point, and the lists of those that become several."""
+    """What `kernels.words` needs to know: a number for every code point, and the lists of those that become several."""
 
     table: NDArray[np.uint32]
     pool: NDArray[np.uint32]
@@ -98,7 +98,8 @@ class Reader:
         self.folded: Bytes = np.empty(0, np.uint8)
         self.stamp = 0
         self._folding = folding(options.case, options.accents, options.digits)
-        self._how = (np.uint8(0 if options.case else 32), np.uint8(not options.digits), int(options.punctuation))
+        case, zero = np.uint8(0 if options.case else 32), np.uint8(not options.digits)
+        self._how = (case, zero, int(options.punctuation), options.min_length)
         self._growth = 2 if options.accents and not options.punctuation else self._folding.growth
         self._length = np.zeros(1, np.int64)
         self._stop = frozen(self._length)
@@ -174,11 +175,10 @@ class Reader:
         """The words of these documents, which have so many bytes; the ends are written into."""
         table, pool, _ = self._folding
         folded, bits, edges, keys, places = self._rooms(self._growth * size + len(starts) + kernels.SLACK + 1)
-        case, zero, marks = self._how
         self.folded = folded
-        written = kernels.fold(blob, starts, stops, table, pool, case, zero, marks, folded, bits, doc_ends)
-        least = self.options.min_length
-        n = kernels.cut(bits, folded, written, doc_ends, least, marks, edges, keys, places, ends)
+        n = kernels.words(
+            blob, starts, stops, table, pool, *self._how, folded, bits, doc_ends, edges, keys, places, ends
+        )  # fmt: skip
         return Level(keys[:n], places[:n], ends)
 
     def _called(self, first: int, beyond: int) -> Level:

@@ -99,7 +99,7 @@ def put_point(entry: int, marks: int, out: Any, bits: Any, j: int) -> int:
     return put(SPACE, 0, out, bits, j) if kind == 3 else j
 
 
-@text_kernel
+@shared
 def fold(
     blob: Any,
     starts: Any,
@@ -176,7 +176,7 @@ def hash_from(h: Any, out: Any, start: Any, stop: Any) -> Any:
     return h
 
 
-@text_kernel
+@shared
 def cut(
     bits: Any,
     out: Any,
@@ -229,6 +229,30 @@ def cut(
             n += np.uint64(kept & (h != ZERO))
         ends[d] = n
     return int(n)
+
+
+@text_kernel
+def words(
+    blob: Any,
+    starts: Any,
+    stops: Any,
+    table: Any,
+    pool: Any,
+    case: int,
+    zero: int,
+    marks: int,
+    min_length: int,
+    out: Any,
+    bits: Any,
+    doc_ends: Any,
+    edges: Any,
+    keys: Any,
+    places: Any,
+    ends: Any,
+) -> int:
+    """`fold`, then `cut`, in one call: to be called takes longer than a short message does."""
+    size = fold(blob, starts, stops, table, pool, case, zero, marks, out, bits, doc_ends)
+    return cut(bits, out, size, doc_ends, min_length, marks, edges, keys, places, ends)
 
 
 @text_kernel
