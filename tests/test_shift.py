@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import evenodds as eo
-from evenodds.audit.environments import environments, marked_scans, school_grades
+from evenodds.audit.counted import association
+from evenodds.audit.environments import environments
+from evenodds.audit.invented import marked_scans, school_grades
 from evenodds.audit.judge import tally
 from evenodds.audit.label_shift import label_shares
-from evenodds.audit.shift import association, drift
+from evenodds.audit.shift import drift
 from evenodds.models.label_shift import new_balance
 
 

@@ -1,7 +1,7 @@
 """Does it hold elsewhere? Hospitals, schools, months: how good a model is at a site that it never saw, and why not.
 
 The tally of every class at every site is one sum. The model without a site is the sum of the others, so leaving every
-site out costs no more than leaving none.
+site out costs no more than leaving none. A second pass asks both models of every row.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.audit.protected import BETWEEN, crossed, together
+from evenodds.audit.counted import countable, counts_of
+from evenodds.audit.crossed import Crossed, cross
+from evenodds.audit.protected import groups_of
 from evenodds.audit.rates import rates
-from evenodds.audit.shift import association, counts_of
-from evenodds.cells import codes
-from evenodds.data.memory import Table, table
-from evenodds.data.source import Memory
-from evenodds.data.sum import sum_table, target_codes
+from evenodds.audit.stand_ins import stand_ins
+from evenodds.audit.word_tests import comparable
+from evenodds.cells import Coded
+from evenodds.data.files import read as source_of
+from evenodds.data.memory import Table
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Source
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
-from evenodds.labels import Labels
 from evenodds.models.learn import schema_of
 from evenodds.models.naive_bayes import Model
-from evenodds.schema import Column, Schema, SchemaWarning
-from evenodds.show import Figure, Frame
-from evenodds.tally import Tally
+from evenodds.schema import Column, SchemaWarning, did_you_mean
+from evenodds.show import Frame
 
 SURE = 3.3  # standard errors on both sides of zero, from which on a sign flips: one in a thousand by chance
 
@@ -38,6 +41,8 @@ class Environments:
     sites: Frame
     flips: Frame  # values whose evidence points to one class at a site, to the other elsewhere
     leaks: Frame  # columns by how well they tell the site, beside their share of the evidence
+    words: Frame  # that tell the site
+    report: Report
 
     @property
     def worst(self) -> dict[str, Any]:
@@ -47,80 +52,109 @@ class Environments:
             raise DataError("no site could be left out: the others lack a class")
         return min(known, key=lambda row: row["left out"])
 
+    def sentences(self) -> list[str]:
+        """In plain words."""
+        found = []
+        if any(row["left out"] is not None for row in self.sites):
+            worst = self.worst
+            found.append(
+                f"Worst at {worst['site']}: of 100 rows there {100 * worst['seen']:.0f} are judged right by a model "
+                f"that learnt them too, {100 * worst['left out']:.0f} by one that never saw {worst['site']}."
+            )
+        leaks = [row for row in self.leaks if row["gives away"]]
+        if leaks:
+            share = sum(row["evidence"] for row in leaks)
+            names = ", ".join(row["column"] for row in leaks)
+            found.append(f"Give the site away: {names}, with {share:.0%} of the evidence.".replace("%", " %"))
+        if len(self.flips):
+            names = ", ".join(dict.fromkeys(row["column"] for row in self.flips))
+            found.append(f"Evidence that points to one class at one site, to the other at another: {names}.")
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return {"sites": self.sites.to_dicts(), "flips": self.flips.to_dicts(), "leaks": self.leaks.to_dicts()}
+        names = ("sites", "flips", "leaks", "words")
+        return {**{name: getattr(self, name).to_dicts() for name in names}, "sentences": self.sentences()}
 
     def __repr__(self) -> str:
-        parts = [
-            f"{self.sites}",
-            *([f"Evidence that flips:\n{self.flips}"] if len(self.flips) else []),
-            f"{self.leaks}",
-        ]
-        return "\n\n".join(parts)
+        flips = [f"Evidence that flips:\n{self.flips}"] if len(self.flips) else []
+        words = [f"{self.words}"] if len(self.words) else []
+        return "\n\n".join([f"{self.sites}", *flips, f"{self.leaks}", *words, "\n".join(self.sentences())])
 
 
 def environments(
     data: Any, target: str, site: str, columns: Any = None, level: float = 0.95, threads: int | None = None
 ) -> Environments:
-    """A model of `target` at each `site`, a column that the model does not get to see."""
-    rows = table(data)
-    told = {**(columns or {}), site: Column(role="ignore")}
+    """A model of `target` at each `site`, a column that the model does not get to see: of a table, or of files."""
+    source = data if hasattr(data, "batches") else source_of(data)
+    names = source.sample().columns
+    for name in (target, site):
+        if name not in names:
+            raise DataError(f"{source.name}: {did_you_mean(name, names)}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)
-        schema = schema_of(Memory(rows), target, told)
-    truth, where = target_codes(rows[target], rows.rows), together([codes(rows[site])])
-    labels, place = crossed(truth, where)
-    both = codes(np.array([labels.text(i) for i in range(len(labels))], dtype=object)[place])
-    wide = Model(Schema(schema.columns, target), sum_table(rows, schema, both, None, threads))
-    pairs = [str(label).split(BETWEEN) for label in wide.classes.tolist()]
-    sites = sorted({name for _, name in pairs})
-    alone = {name: _at(wide.tally, schema, name) for name in sites}
-    whole = sum(alone[name] for name in sites[1:]) + alone[sites[0]] if len(sites) > 1 else alone[sites[0]]
-    seen = whole.leave_one_out(rows, truth, None, threads).argmax(axis=1) == whole.places(truth.labels)[truth.places]
+        schema = comparable(schema_of(source, target, {**(columns or {}), site: Column(role="ignore")}))
+    of, report = cross(source, schema, site, None, threads)
+    sites = _sites(of, source, level, threads)
+    found = stand_ins(of, level)
+    leaks = [
+        {"column": row["column"], "V with site": row["V"], "V in class": row["V in class"], "p": row["p in class"]}
+        | {"evidence": row["evidence"], "gives away": row["in class"]}
+        for row in found.columns
+    ]
+    words = [{name.replace("group", "site"): value for name, value in row.items()} for row in found.words]
+    return Environments(sites, _flips(of), Frame(leaks), Frame(words), report)
+
+
+def _sites(of: Crossed, source: Source, level: float, threads: int | None) -> Frame:
+    """How often the model is right at each site: each row left out, and with the whole site left out."""
+    whole, others = of.whole, {name: of.without(name) for name in of.groups if len(of.groups) > 1}
+    right = {name: np.zeros(3) for name in of.groups}  # rows, right with the site seen, right without it
+    reading = Reading(of.schema)
+    for batch in source.batches(list(dict.fromkeys([*reading.columns, of.by]))):
+        read = reading(batch)
+        if not read.table.rows:
+            continue
+        assert read.target is not None
+        where = groups_of(batch, read, (of.by,))
+        seen = _right(whole, whole.leave_one_out(read.table, read.target, None, threads), read.target)
+        for g, name in enumerate(where.labels.texts()):
+            mine = np.flatnonzero(where.places == g)
+            found = _elsewhere(others.get(name), read.table.take(mine), read.target[mine], threads)
+            right[name] += len(mine), seen[mine].sum(), found
     lines = []
-    for name in sites:
-        mine = np.flatnonzero(where.places == where.labels.texts().index(name))
-        others = [alone[other] for other in sites if other != name]
-        known = _right(sum(others[1:], others[0]), rows.take(mine), truth[mine], threads) if others else None
-        right = float(seen[mine].sum())
-        [rate] = rates(np.array([right]), np.array([float(len(mine))]), level, 0)
-        line = {"site": name, "rows": len(mine), "seen": rate.rate, "low": rate.low, "high": rate.high}
-        lines.append({**line, "left out": known})
-    return Environments(Frame(lines), _flips(wide, pairs, truth.labels), _leaks(wide, whole, pairs, sites))
+    for name, (n, here, left) in right.items():
+        [one, other] = rates(np.array([here, np.nan_to_num(left)]), np.array([n, n]), level, 0)
+        line = {"site": name, "rows": int(n), "seen": one.rate, "low": one.low, "high": one.high}
+        known = not np.isnan(left)
+        more = {"left out": other.rate, "low ": other.low, "high ": other.high}
+        lines.append({**line, **(more if known else dict.fromkeys(more))})
+    return Frame(lines)
 
 
-def _at(tally: Tally, schema: Schema, site: str) -> Model:
-    """The model of one site."""
-    groups = tally.groups
-    assert isinstance(groups, Labels)
-    texts = groups.texts()
-    mine = [i for i, text in enumerate(texts) if text.split(BETWEEN)[1] == site]
-    labels, place = Labels.coded([texts[i].split(BETWEEN)[0] for i in mine])
-    ordered = np.empty(len(mine), np.int64)
-    ordered[place] = mine
-    return Model(schema, tally.picked(labels, ordered).trimmed())
+def _right(model: Model, log_p: Floats, truth: Coded) -> Any:
+    return log_p.argmax(axis=1) == model.places(truth.labels)[truth.places]
 
 
-def _right(model: Model, rows: Table, truth: Any, threads: int | None) -> float | None:
-    """The accuracy of a model at a site it has not seen; None if it knows of one class only."""
-    if len(model.classes) < 2:
-        return None
-    return float(np.mean(model.log_proba(rows, threads).argmax(axis=1) == model.places(truth.labels)[truth.places]))
+def _elsewhere(model: Model | None, rows: Table, truth: Coded, threads: int | None) -> float:
+    """How many rows of a site a model that has not seen it judges right; nan if it knows of one class only."""
+    if model is None or len(model.classes) < 2:
+        return np.nan
+    return float(_right(model, model.log_proba(rows, threads), truth).sum()) if rows.rows else 0.0
 
 
-def _flips(wide: Model, pairs: list[list[str]], classes: Labels) -> Frame:
+def _flips(of: Crossed) -> Frame:
     """Values that speak for the second of two classes at one site, and against it at another, for sure."""
-    names = sorted(classes.texts())
+    names = of.classes
     found: list[dict[str, Any]] = []
     if len(names) != 2:
         return Frame(found)
-    sites = [s for s in sorted({s for _, s in pairs}) if all([c, s] in pairs for c in names)]
-    for name, column in wide.schema.features.items():
-        if column.words is not None:
+    sites = [s for s in of.groups if all((c, s) in of.pairs for c in names)]
+    for name in of.schema.features:
+        if not countable(of.wide, name):
             continue
-        values, counts = counts_of(wide, name)
-        at = np.array([[pairs.index([c, s]) for c in names] for s in sites]).reshape(-1, 2)
+        values, counts = counts_of(of.wide, name)
+        at = np.array([[of.pairs.index((c, s)) for c in names] for s in sites]).reshape(-1, 2)
         here = counts[:, at] + 0.5  # values, sites, classes
         rest = counts.sum(axis=0)[at] - counts[:, at] + 0.5
         odds = np.log(here[..., 1] / rest[..., 1]) - np.log(here[..., 0] / rest[..., 0])
@@ -132,66 +166,3 @@ def _flips(wide: Model, pairs: list[list[str]], classes: Labels) -> Frame:
                 line = {"column": name, "value": value, f"for {names[1]} at": sites[top], "log-odds": odds[v, top]}
                 found.append({**line, f"for {names[0]} at": sites[low], "log-odds ": odds[v, low]})
     return Frame(found)
-
-
-def _leaks(wide: Model, whole: Model, pairs: list[list[str]], sites: list[str]) -> Frame:
-    """How well each column tells the site (Cramér's V), and its share of the evidence for the class."""
-    group = np.array([sites.index(site) for _, site in pairs])
-    classes = sorted({c for c, _ in pairs})
-    of_class = np.array([classes.index(c) for c, _ in pairs])
-    found: list[dict[str, Any]] = []
-    for name, column in wide.schema.features.items():
-        if column.words is not None:
-            continue
-        _, counts = counts_of(wide, name)
-        by_site = np.stack([counts[:, group == s].sum(axis=1) for s in range(len(sites))], axis=1)
-        by_class = np.stack([counts[:, of_class == c].sum(axis=1) for c in range(len(classes))], axis=1)
-        p, v, _ = association(by_site)
-        found.append({"column": name, "V with site": v, "p": Figure(p, ".3g"), "evidence": _information(by_class)})
-    total = sum(line["evidence"] for line in found) or 1.0
-    shares = [{**line, "evidence": line["evidence"] / total} for line in found]
-    return Frame(sorted(shares, key=lambda line: -line["V with site"]))
-
-
-def _information(table: Floats) -> float:
-    """The mutual information of a table's two sides, in nats."""
-    p = table / table.sum()
-    expected = np.outer(p.sum(axis=1), p.sum(axis=0))
-    some = p > 0
-    return float((p[some] * np.log(p[some] / expected[some])).sum())
-
-
-def school_grades(pupils: int = 4000, pull: float = 0.6, random_state: int = 0) -> dict[str, Any]:
-    """Invented pupils whose grades an algorithm pulls to their school's history, the more the larger the cohort.
-
-    Each pupil's true grade is passing or not; the algorithm mixes the teacher's estimate with the school's past share.
-    """
-    random = np.random.default_rng(random_state)
-    kinds = np.array(["small private", "large state"])
-    kind = random.integers(0, 2, pupils)
-    past = np.where(kind == 0, 0.85, 0.45)
-    able = random.random(pupils) < 0.7
-    teacher = np.where(able, 0.8, 0.3) + random.normal(0, 0.08, pupils)
-    weight = np.where(kind == 0, 0.1, pull)  # of few pupils the teacher is believed, of many the history
-    return {
-        "school": kinds[kind].tolist(),
-        "able": able.astype(int),
-        "grade": ((1 - weight) * teacher + weight * past > 0.55).astype(int),
-    }
-
-
-def marked_scans(scans: int = 6000, random_state: int = 0) -> dict[str, Any]:
-    """Invented scans of three hospitals; one marks its scans, and has most of the sick; the mark is no disease."""
-    random = np.random.default_rng(random_state)
-    hospital = random.integers(0, 3, scans)
-    sick = random.random(scans) < np.array([0.8, 0.1, 0.15])[hospital]
-    mark = np.where(hospital == 0, random.random(scans) < 0.95, random.random(scans) < 0.02)
-    return {
-        "hospital": np.array(["A", "B", "C"])[hospital].tolist(),
-        "mark": mark.astype(int),
-        "opacity": random.normal(sick * 1.0, 1.0),
-        "sick": sick.astype(int),
-    }
-
-
-__all__ = ["Environments", "environments", "marked_scans", "school_grades"]

@@ -16,21 +16,20 @@ from numpy.typing import NDArray
 
 from evenodds.audit.decisions import Decision
 from evenodds.audit.judge import tally
-from evenodds.audit.protected import together
-from evenodds.cells import Coded, codes
+from evenodds.audit.protected import groups_of
+from evenodds.cells import Coded
 from evenodds.data.kept import Kept
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import fold_of, number, sum_folds
 from evenodds.errors import DataError
-from evenodds.families import Categorical
 from evenodds.families.leaves import Floats
 from evenodds.models.learn import check_classes, most_kept, most_rows, schema_of
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
-from evenodds.schema import Column, Schema
+from evenodds.schema import Schema
 from evenodds.tally import Tally
 
 MOST = 1000  # folds, of each of which the tallies are held
@@ -76,17 +75,10 @@ class HeldOut:
             reports.append(read.report)
             if not read.table.rows:
                 continue
-            by = self._groups(batch, read) if self.by else None
+            by = groups_of(batch, read, self.by) if self.by else None
             for part in self.predict(start, batch, read):
                 yield part if by is None else part._replace(by=by if part.rows is None else by[part.rows])
         self.report = sum(reports, Report())
-
-    def _groups(self, batch: Batch, read: Cells) -> Coded:
-        """The protected group of each row that was read."""
-        schema = Schema({name: Column(Categorical) for name in self.by}, "")
-        found = Reading(schema, target=False)(batch).table
-        by = together([codes(found[name]) for name in self.by])
-        return by if read.kept is None else by[read.kept]
 
     def tally(self) -> Tally:
         """The judgement of all rows, in one pass."""

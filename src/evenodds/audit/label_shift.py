@@ -1,4 +1,4 @@
-"""New class shares by the confusion matrix, with an interval.
+"""New class shares, with an interval: those under which new rows are most probable, or by the confusion matrix.
 
 What is said of new rows is a mixture of what is said of each class: said = C · share, C(said | class) counted on rows
 whose classes are known (Lipton, Wang and Smola 2018). The counts of C and of what is said are known up to chance, a
@@ -13,10 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.audit.held_out import of_model
 from evenodds.audit.judged import Judged
+from evenodds.data.reading import Reading
+from evenodds.data.report import Report
+from evenodds.data.source import Source
 from evenodds.errors import DataError
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
+from evenodds.labels import canonical
+from evenodds.models.label_shift import adapted
+from evenodds.models.naive_bayes import Model
 from evenodds.show import Frame
 from evenodds.tally import Tally
 
@@ -43,6 +50,52 @@ class Shares:
 
     def __repr__(self) -> str:
         return repr(self.table)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelShift:
+    """The classes' shares among new rows, by both ways, and the model that believes the first."""
+
+    adapted: Model
+    likeliest: Shares  # those under which the new rows are most probable
+    confusion: Shares | None  # those that explain what is said, given rows whose classes are known
+    report: Report
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        other = None if self.confusion is None else self.confusion.table.to_dicts()
+        return {"likeliest": self.likeliest.table.to_dicts(), "confusion": other}
+
+    def __repr__(self) -> str:
+        other = [] if self.confusion is None else [f"By the confusion matrix:\n{self.confusion}"]
+        return "\n\n".join([f"By likelihood:\n{self.likeliest}", *other])
+
+
+def label_shift(
+    model: Model, new: Source, known: Source | None = None, level: float = 0.95, threads: int | None = None
+) -> LabelShift:
+    """How often each class occurs among a source's rows, whose classes need not be there; right if only that changed.
+
+    `known` is rows that the model has not learnt and whose classes are known, for the confusion matrix.
+    """
+    from scipy.special import ndtri
+
+    reading, parts, reports = Reading(model.schema, target=False), list[Floats](), list[Report]()
+    for batch in new.batches(reading.columns):
+        read = reading(batch)
+        reports.append(read.report)
+        parts.append(model.log_proba(read.table, threads))
+    log_p = np.concatenate(parts) if parts else np.empty((0, len(model.classes)))
+    adapted_, balance = adapted(model, log_p)
+    off = float(ndtri((1 + level) / 2)) * balance.errors
+    names = tuple(canonical(label) for label in model.classes.tolist())
+    ends = np.clip(balance.shares - off, 0.0, 1.0), np.clip(balance.shares + off, 0.0, 1.0)
+    likeliest = Shares(names, np.exp(model.log_prior), balance.shares, *ends, level)
+    confusion = None
+    if known is not None:
+        said = np.bincount(log_p.argmax(axis=1), minlength=len(names))
+        confusion = label_shares(of_model(model, known, None, threads).tally(), said, model.classes, level)
+    return LabelShift(adapted_, likeliest, confusion, sum(reports, Report()))
 
 
 def label_shares(

@@ -55,6 +55,28 @@ class Tagged:
 
 
 @dataclass(frozen=True)
+class Marked:
+    """A source whose rows all say where they come from; their own classes need not be known."""
+
+    source: Source
+    tag: str
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.source.name
+
+    def sample(self) -> Table:
+        """The first rows."""
+        return self.source.sample()
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
+        """All rows."""
+        wanted = None if columns is None else [name for name in columns if name != WHERE]
+        return (Tagged(batch, self.tag) for batch in self.source.batches(wanted))
+
+
+@dataclass(frozen=True)
 class Pair:
     """The rows of a reference, then new ones."""
 
@@ -80,10 +102,8 @@ class Pair:
 
     def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
         """All rows of both."""
-        wanted = None if columns is None else [name for name in columns if name != WHERE]
-        for source, tag in ((self.reference, REFERENCE), (self.new, NEW)):
-            for batch in source.batches(wanted):
-                yield Tagged(batch, tag)
+        yield from Marked(self.reference, REFERENCE).batches(columns)
+        yield from Marked(self.new, NEW).batches(columns)
 
 
 def _tags(tag: str, rows: int) -> Coded:

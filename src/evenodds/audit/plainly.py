@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from evenodds.audit.audited import Audited
 
 OF = {
-    "base rate": ("Of 100 of {}", "are {}"),
-    "selection rate": ("Of 100 of {}", "are said to be {}"),
-    "TPR": ("Of 100 of {} that are {}", "are said to be"),
-    "FNR": ("Of 100 of {} that are {}", "are said not to be"),
-    "FPR": ("Of 100 of {} that are not {}", "are said to be"),
-    "PPV": ("Of 100 of {} said to be {}", "are"),
-    "accuracy": ("Of 100 of {}", "are judged right"),
+    "base rate": ("Of 100 {}", "are {}"),
+    "selection rate": ("Of 100 {}", "are said to be {}"),
+    "TPR": ("Of 100 {} that are {}", "are said to be"),
+    "FNR": ("Of 100 {} that are {}", "are said not to be"),
+    "FPR": ("Of 100 {} that are not {}", "are said to be"),
+    "PPV": ("Of 100 {} said to be {}", "are"),
+    "accuracy": ("Of 100 {}", "are judged right"),
 }
 
 
@@ -48,11 +48,11 @@ def sentence(audited: Audited, by: tuple[str, ...], positive: str, gap: Gap) -> 
     """One gap, told."""
     known, level = audited.rates(by, positive)[gap.measure], audited.reads.level
     start, end = OF[gap.measure]
-    start, end = (start.format(gap.high, positive), end.format(positive))
+    start, end = start.format(gap.high, positive), end.format(positive)
     few = " Few rows: the smaller group is drawn towards the others." if gap.small else ""
     points = f"{100 * gap.margin:g} points"
     return (
-        f"{start}, {hundred(known[gap.high], level)} {end}; of {gap.low}, {hundred(known[gap.low], level)}. "
+        f"{start}, {hundred(known[gap.high], level)} {end}; of 100 {gap.low}, {hundred(known[gap.low], level)}. "
         f"We are {sure(gap.sure)} sure that the gap exceeds {points}.{few}"
     )
 

@@ -13,9 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded
+from evenodds.cells import Coded, codes
+from evenodds.data.reading import Cells, Reading
+from evenodds.data.source import Batch
 from evenodds.errors import DataError
+from evenodds.families import Categorical
 from evenodds.labels import Ints, Labels
+from evenodds.schema import Column, Schema
 
 BETWEEN = "\x1f"  # the separator of units: no value holds it
 MISSING = "(missing)"  # a group of its own: who did not say is treated somehow, too
@@ -38,6 +42,13 @@ def together(columns: Sequence[Coded]) -> Coded:
             raise DataError(f"there are more than {MOST:,} groups: audit by fewer columns, or by coarser ones")
     labels, place = Labels.coded(texts)
     return Coded(combined, labels, place, nullable=False)
+
+
+def groups_of(batch: Batch, read: Cells, by: tuple[str, ...]) -> Coded:
+    """The protected group of each row of a batch that was read: the columns need not be among the model's."""
+    found = Reading(Schema({name: Column(Categorical) for name in by}, ""), target=False)(batch).table
+    groups = together([codes(found[name]) for name in by])
+    return groups if read.kept is None else groups[read.kept]
 
 
 def apart(text: str) -> tuple[str, ...]:

@@ -20,25 +20,24 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.audit.counted import association, countable, counts_of, means, moments_of, word_table
 from evenodds.audit.delong import Auc, auc
 from evenodds.audit.judge import scores, tally
+from evenodds.audit.judged import plain
 from evenodds.audit.pair import NEW, REFERENCE, WHERE, Pair
+from evenodds.audit.word_tests import comparable, word_tests
 from evenodds.data.files import read
 from evenodds.data.reading import Reading
 from evenodds.data.sum import fold_of, number, sum_folds
 from evenodds.errors import DataError
 from evenodds.families import WordCounts
-from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
-from evenodds.models.estimated import family_of
 from evenodds.models.learn import schema_of
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Schema, SchemaWarning
 from evenodds.show import Figure, Frame
 from evenodds.tally import Tally
 
-LEAST = 5.0  # rows expected in a cell: what has fewer is put together
-MISSING = "(missing)"
 WORDS = 10  # shown
 
 
@@ -104,7 +103,7 @@ def drift(
     pair = Pair(before, after, left_out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)
-        schema = schema_of(pair, WHERE, columns)
+        schema = comparable(schema_of(pair, WHERE, columns))
     if not schema.features:
         raise DataError("there is no column to compare: all look like identifiers or dates; name some in columns=")
     reading = Reading(schema)
@@ -129,79 +128,24 @@ def drift_since(model: Model, new: Tally, level: float = 0.95) -> Drift:
         part.pooled().picked(Labels.of([tag]), np.zeros(1, np.int64))
         for part, tag in ((model.tally, REFERENCE), (new, NEW))
     ]
-    both = Model(Schema(model.schema.columns, WHERE), sides[0] + sides[1])
+    binned = comparable(model.schema).columns  # what has a histogram
+    has = {name for name, leaf in new.layout.specs if leaf == "histogram"}
+    columns = {name: binned[name] if name in has else column for name, column in model.schema.columns.items()}
+    both = Model(Schema(columns, WHERE), sides[0] + sides[1])
     if len(both.classes) < 2:
         raise DataError("the model, or the new source, has no rows")
     features = both.schema.features
-    found = [_column(both, name) for name in features if countable(both, name)]
+    found = [_column(both, name) if countable(both, name) else _mean(both, name) for name in features]
+    found = [one for one in found if one]
     words = [one for name in features if features[name].words for one in _words(both, name, level)]
     return Drift(both, _judged(found, level), Frame(words), None, None, level)
-
-
-def countable(model: Model, name: str) -> bool:
-    """Whether a column's values can be counted: all but text, Gaussians and counts."""
-    column, part = model.schema.features[name], model.column_tally(name)
-    return column.words is None and bool(part.columns) and family_of(column).table(part, column) is not None
-
-
-def counts_of(model: Model, name: str) -> tuple[list[str], Floats]:
-    """The values of a column, and how often each occurs in each class; the last is how often none is there."""
-    column, part = model.schema.features[name], model.column_tally(name)
-    family = family_of(column)
-    table = family.table(part, column)
-    if table is None:  # a Gaussian or a count: by bins of its histogram
-        raise DataError(f"column {name!r} is {family.__name__}: compare it as Binned")
-    names = [str(next(iter(row.values()))) for row in _values(model, name)]
-    missing = np.maximum(model.class_counts - table.sum(axis=0), 0.0)
-    return [*names, MISSING], np.vstack([table, missing])
-
-
-def _values(model: Model, name: str) -> Iterator[dict[str, Any]]:
-    """A line for each value of a column."""
-    column, part = model.schema.features[name], model.column_tally(name)
-    axis = next((part.leaf(leaf).axis for leaf in part.layout.specs if leaf[1] == "labels"), None)
-    if axis is not None:
-        yield from ({name: text} for text in axis.texts())  # type: ignore[attr-defined]
-        return
-    names = getattr(model.distributions[name], "names", None) if name in model.distributions else None
-    size = len(family_of(column).table(part, column))  # type: ignore[arg-type]
-    texts = names() if names is not None else ["0", "1"][:size] if size <= 2 else map(str, range(size))
-    yield from ({name: text} for text in texts)
-
-
-def association(table: Floats) -> tuple[float, float, float]:
-    """Of counts (values, groups): p of Pearson's test that the groups have one distribution, Cramér's V, its degrees.
-
-    Values that are expected fewer than five times in a group are put together first, so that the false-alarm rate is
-    what it says; V is Bergsma's (2013), which is about 0 where there is nothing, whatever the number of rows.
-    """
-    from scipy.special import chdtrc
-
-    table = table[:, table.sum(axis=0) > 0]
-    n = table.sum()
-    if table.shape[1] < 2 or n <= 0:
-        return 1.0, 0.0, 0.0
-    least = table.sum(axis=0).min() / n
-    rare = table.sum(axis=1) * least < LEAST
-    kept = np.vstack([table[~rare], table[rare].sum(axis=0)]) if rare.any() else table
-    kept = kept[kept.sum(axis=1) > 0]
-    if len(kept) > 1 and kept.sum(axis=1)[-1] * least < LEAST and rare.any():
-        kept = np.vstack([kept[:-2], kept[-2] + kept[-1]])
-    r, c = kept.shape
-    if r < 2:
-        return 1.0, 0.0, 0.0
-    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / n
-    chi, degrees = float(((kept - expected) ** 2 / expected).sum()), (r - 1) * (c - 1)
-    phi = max(chi / n - degrees / (n - 1), 0.0)
-    smaller = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
-    return float(chdtrc(degrees, chi)), float(np.sqrt(phi / smaller)) if smaller > 0 else 0.0, float(degrees)
 
 
 def _column(model: Model, name: str) -> dict[str, Any]:
     """The test and the effect of one column."""
     names, table = counts_of(model, name)
     at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
-    p, v, _ = association(table)
+    p, v, *_ = association(table)
     shares = table[:, at] / table[:, at].sum(axis=0)
     moved = shares[:, 1] - shares[:, 0]
     up, down = int(np.argmax(moved)), int(np.argmin(moved))
@@ -211,6 +155,18 @@ def _column(model: Model, name: str) -> dict[str, Any]:
     said += f"; new: {', '.join(came[:5])}" if came else ""
     said += f"; gone: {', '.join(went[:5])}" if went else ""
     return {"column": name, "distance": float(np.abs(moved).sum() / 2), "V": v, "p": p, "said": said}
+
+
+def _mean(model: Model, name: str) -> dict[str, Any]:
+    """The test of a column that only its moments are kept of: of its mean; nothing where those are not kept either."""
+    known = moments_of(model, name)
+    if known is None:
+        return {}
+    at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
+    n, mean, variance = (part[at] for part in known)
+    found = means(n, mean, variance)
+    said = f", its mean from {mean[0]:.4g} to {mean[1]:.4g}"
+    return {"column": name, "distance": found.distance, "V": found.v, "p": found.p, "said": said}
 
 
 def _judged(found: list[dict[str, Any]], level: float) -> Frame:
@@ -224,31 +180,17 @@ def _judged(found: list[dict[str, Any]], level: float) -> Frame:
 
 
 def _words(model: Model, name: str, level: float) -> Iterator[dict[str, Any]]:
-    """The words whose share changed, so that on average few are false alarms (Benjamini and Hochberg 1995)."""
-    from scipy.special import chdtrc
-
+    """The words whose share changed: those that came, then those that went, the surest first."""
     counts = WordCounts.counts(model.column_tally(name))
-    keys, table = counts.matrix(np.float64)
+    keys, table, totals = word_table(model, name)
     at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
-    table = np.asarray(table)[:, at] if np.asarray(table).shape[0] == len(keys) else np.asarray(table).T[:, at]
-    totals = table.sum(axis=0)
-    expected = table.sum(axis=1, keepdims=True) * totals / totals.sum()
-    often = expected.min(axis=1) >= LEAST
-    table, expected, keys = table[often], expected[often], keys[often]
-    if not len(keys):
-        return
-    rest, rest_expected = totals - table, totals - expected
-    chi = ((table - expected) ** 2 / expected).sum(axis=1) + ((rest - rest_expected) ** 2 / rest_expected).sum(axis=1)
-    p = chdtrc(1, chi)
-    order = np.argsort(p, kind="stable")
-    within = np.flatnonzero(p[order] <= (1 - level) * np.arange(1, len(p) + 1) / len(p))
-    ratio = np.log((table[:, 1] + 0.5) / totals[1]) - np.log((table[:, 0] + 0.5) / totals[0])
-    sure = order[: within[-1] + 1] if len(within) else order[:0]
+    found = word_tests(table[:, at], totals[at], level)
+    ratio = np.log((found.table[:, 1] + 0.5) / totals[at[1]]) - np.log((found.table[:, 0] + 0.5) / totals[at[0]])
     for sign, what in ((1, "came"), (-1, "went")):
-        for w in [w for w in sure if sign * ratio[w] > 0][:WORDS]:
-            before, after = (int(n) if float(n).is_integer() else float(n) for n in table[w])
-            line = {"word": counts.text(int(keys[w])), "": what, "before": before, "after": after}
-            yield {"column": name, **line, "log-ratio": float(ratio[w]), "p": Figure(float(p[w]), ".3g")}
+        for w in [w for w in found.sure if sign * ratio[w] > 0][:WORDS]:
+            before, after = map(plain, found.table[w].tolist())
+            line = {"word": counts.text(int(keys[found.which[w]])), "": what, "before": before, "after": after}
+            yield {"column": name, **line, "log-ratio": float(ratio[w]), "p": Figure(float(found.p[w]), ".3g")}
 
 
 def _joint(pair: Pair, reading: Reading, learnt: Tally, seed: int, level: float, threads: int | None) -> Auc | None:

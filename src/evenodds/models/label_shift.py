@@ -10,12 +10,16 @@ and Decaestecker 2002). How well they are known is read off the curvature of tha
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
+from evenodds.labels import canonical
+
+if TYPE_CHECKING:
+    from evenodds.models.naive_bayes import Model
 
 STEPS, CLOSE = 10_000, 1e-10
 WIDEST = 0.15  # standard error of a share, from which on the rows say too little of it
@@ -66,6 +70,21 @@ def _errors(ratio: Floats, shares: Floats) -> Floats:
     errors[free] = np.sqrt(np.diag(covariance))
     errors[last] = np.sqrt(covariance.sum())
     return errors
+
+
+def adapted(model: Model, log_p: Floats) -> tuple[Model, Balance]:
+    """The model under the class shares of new rows, of which it says log p(c | x); refused where they tell too little.
+
+    A temper believes the prior only so far: the shares are then set so that it says the new ones.
+    """
+    names, old = [canonical(label) for label in model.classes.tolist()], model.log_prior
+    found = new_balance(log_p, old)
+    check(found, names)
+    believed = 1.0 if model.temper is None else model.temper.prior
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(found.shares > 0, (np.log(found.shares) - old) / believed, -np.inf)
+    shares = np.exp(old + moved)
+    return model.set(class_prior=dict(zip(names, (shares / shares.sum()).tolist()))), found
 
 
 def check(balance: Balance, classes: list[str]) -> None:

@@ -333,15 +333,9 @@ class Model(Saved):
 
         Right if only the shares changed: see `label_shift`. Refused where the rows do not tell them.
         """
-        from evenodds.models.label_shift import check, new_balance
+        from evenodds.models.label_shift import adapted
 
-        found = new_balance(self.log_proba(x, threads), self.log_prior)
-        check(found, [canonical(label) for label in self.classes.tolist()])
-        believed = 1.0 if self.temper is None else self.temper.prior
-        with np.errstate(divide="ignore", invalid="ignore"):
-            moved = np.where(found.shares > 0, (np.log(found.shares) - self.log_prior) / believed, -np.inf)
-        shares = np.exp(self.log_prior + moved)
-        return self.set(class_prior={canonical(c): s for c, s in zip(self.classes.tolist(), shares / shares.sum())})
+        return adapted(self, self.log_proba(x, threads))[0]
 
     def explain(self, x: Any, of: Any = None, against: Any = None) -> list[Explanation]:
         """Why it says what it says of each row: of the most probable class against the runner-up, or of those given."""

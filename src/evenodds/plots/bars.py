@@ -93,7 +93,9 @@ def drifted(found: Drift) -> dict[str, Any]:
         for r in sorted(found.columns, key=lambda row: -row["distance"])[:MOST]
     ]
     y = {"field": "column", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 160}}
-    x = {"field": "moved", "type": "quantitative", "axis": {"title": "share of rows that moved", "format": ".1%"}}
+    most = max([0.05, *(row["moved"] for row in rows)])  # so that chance alone does not fill the picture
+    x = {"field": "moved", "type": "quantitative", "scale": {"domain": [0, most]}}
+    x["axis"] = {"title": "share of rows that moved", "format": ".1%"}
     scale = {"domain": ["changed", "by chance"], "range": [COLOURS[1], "#bbbbbb"]}
     colour = {"field": "said", "scale": scale, "legend": None}
     beside = {"type": "text", "align": "left", "dx": 4, "fontSize": 11}
@@ -112,7 +114,7 @@ def confusion(table: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         counts = {str(name): float(n) for name, n in line.items() if name != TRUE}
         total = sum(counts.values()) or 1.0
         rows += [
-            {"true": str(line[TRUE]), "said": c, "share": n / total, "n": f"{n:,.0f}", "dark": n / total > 0.5}
+            {"true": str(line[TRUE]), "said": c, "share": n / total, "n": f"{n:,.0f}", "dark": n / total > 0.7}
             for c, n in counts.items()
         ]
     x = {

@@ -59,8 +59,8 @@ def _drawn(
     points = [{"x": float(x[i]), "y": float(y[i]), "order": int(i)} for i in some]
     unit = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     sides = {
-        "x": {**unit, "field": "x", "axis": {"title": axes[0], "format": ".1f"}},
-        "y": {**unit, "field": "y", "axis": {"title": axes[1], "format": ".1f"}},
+        "x": {**unit, "field": "x", "axis": {"title": axes[0], "format": ".1f", "tickCount": 5}},
+        "y": {**unit, "field": "y", "axis": {"title": axes[1], "format": ".1f", "tickCount": 5}},
     }
     line = {"type": "line", "strokeWidth": 2, "color": COLOURS[0], "interpolate": "linear"}
     here = {"type": "point", "shape": "diamond", "filled": True, "size": 140, "color": COLOURS[1], "opacity": 1}

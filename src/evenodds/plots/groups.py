@@ -26,7 +26,7 @@ def groups(audited: Audited, measure: str, by: tuple[str, ...] | None = None, po
         "field": "rate",
         "type": "quantitative",
         "scale": {"domain": [0, 1]},
-        "axis": {"title": measure, "format": ".1f"},
+        "axis": {"title": measure, "format": ".1f", "tickCount": 5},
     }
     kinds = {"domain": ["enough rows", "few rows"], "range": ["circle", "diamond"]}
     layers = [

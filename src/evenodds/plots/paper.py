@@ -20,13 +20,20 @@ h2 { font-size: 1.3rem; margin: 2.2rem 0 .5rem; border-top: 1px solid #ccc; padd
 h3 { font-size: 1.05rem; margin: 1.5rem 0 .3rem }
 ul { padding-left: 1.2rem } li { margin: .3rem 0 }
 h1, h2, li, p { overflow-wrap: anywhere }
-figure { margin: 1rem 0 } figure svg { display: block; max-width: 100%; height: auto }
-.wide { overflow-x: auto } .wide:focus { outline: 2px solid #0072B2 }
-table { border-collapse: collapse; font-size: .875rem; margin: .5rem 0 }
+figure { margin: 1.5rem 0 .3rem } figure svg { display: block; max-width: 100%; height: auto }
+figcaption, .note { color: #555; font-size: .9rem }
+.wide { overflow-x: auto; margin: .5rem 0 1rem; background-repeat: no-repeat; background-image:
+  linear-gradient(90deg, #fff 2rem, #fff0), linear-gradient(-90deg, #fff 2rem, #fff0),
+  linear-gradient(90deg, #0003, #0000), linear-gradient(-90deg, #0003, #0000);
+  background-position: 0, 100%, 0, 100%; background-size: 3rem 100%, 3rem 100%, .6rem 100%, .6rem 100%;
+  background-attachment: local, local, scroll, scroll }
+.wide:focus { outline: 2px solid #0072B2 }
+table { border-collapse: collapse; font-size: .875rem }
 caption { text-align: left; font-weight: 600; padding: .2rem 0 }
-th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; white-space: nowrap }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-summary { cursor: pointer; color: #00507d; padding: .3rem 0 } .note { color: #555 }
+th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top }
+th:first-child, td:first-child { padding-left: 0 } thead { vertical-align: bottom }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } td.n { white-space: nowrap }
+summary { cursor: pointer; color: #00507d; padding: .3rem 0 }
 @media print { details > * { display: block } }
 """
 
@@ -101,7 +108,7 @@ def _section(section: Section, level: int, drawn: _Drawn) -> str:
 
 def _picture(picture: Picture, drawn: _Drawn) -> str:
     image = drawn(picture.drawn) if picture.drawn is not None else None
-    table = _table(picture.table)
+    table = _table(picture.table, picture.alt)
     if image is None:
         return f"<p>{html.escape(picture.alt)}</p>{table}"
     alt = html.escape(picture.alt, quote=True)
@@ -118,22 +125,27 @@ def _silent(image: str) -> str:
     return image.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
 
 
-def _table(table: Frame) -> str:
+def _table(table: Frame, label: str = "table") -> str:
     texts, numeric = table._texts()
     if len(texts) < 2:
         return '<p class="note">None.</p>'
     kinds = [' class="n"' if number else "" for number in numeric]
-    head = "".join(f'<th scope="col"{kind}>{html.escape(t) or "&nbsp;"}</th>' for t, kind in zip(texts[0], kinds))
+    head = "".join(_head(text, kind) for text, kind in zip(texts[0], kinds))
     rows = "".join(
         "<tr>" + "".join(f"<td{kind}>{html.escape(t)}</td>" for t, kind in zip(line, kinds)) + "</tr>"
         for line in texts[1:]
     )
     caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
-    label = html.escape(table.title or "table", quote=True)
+    named = html.escape(table.title or label, quote=True)
     return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{label}">'
+        f'<div class="wide" tabindex="0" role="group" aria-label="{named}">'
         f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
+
+
+def _head(text: str, kind: str) -> str:
+    """The head of a column; one without a name heads nothing."""
+    return f'<th scope="col"{kind}>{html.escape(text)}</th>' if text.strip() else "<td></td>"
 
 
 def _markdown(section: Section, level: int) -> str:

@@ -9,12 +9,13 @@ import numpy as np
 
 from evenodds import plots
 from evenodds.audit.audited import BETWEEN, EVERYONE, Audited
+from evenodds.audit.counted import association, countable, counts_of
 from evenodds.audit.groups import Audit
 from evenodds.audit.held_out import of_model
 from evenodds.audit.judge import scores
 from evenodds.audit.metrics import Metrics
 from evenodds.audit.plainly import criteria, sentences
-from evenodds.audit.shift import Drift, association, countable, counts_of, drift_since
+from evenodds.audit.shift import Drift, drift_since
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
@@ -78,7 +79,7 @@ def _data(here: Model, read: Report, audited: Audited | None) -> Section:
         line: dict[str, Any] = {"column": name, "as": column.described}
         if name in here.schema.features and countable(here, name):
             _, table = counts_of(here, name)
-            _, v, _ = association(table)
+            v = association(table).v
             line |= {"missing": float(table[-1].sum() / max(table.sum(), 1.0)), "tells the class (V)": v}
             if v > LEAK:
                 leaks.append(name)

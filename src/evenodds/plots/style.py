@@ -19,7 +19,13 @@ def page(title: str, subtitle: str = "") -> dict[str, Any]:
         "title": {"text": title, "subtitle": subtitle, "anchor": "start", "fontSize": 15, "subtitleColor": GREY},
         "config": {
             "font": "DejaVu Sans, Verdana, sans-serif",
-            "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "gridColor": "#e8e8e8"},
+            "axis": {
+                "labelFontSize": 12,
+                "labelFlush": False,
+                "titleFontSize": 12,
+                "titleFontWeight": "normal",
+                "gridColor": "#e8e8e8",
+            },
             "view": {"stroke": None},
             "background": "white",
         },

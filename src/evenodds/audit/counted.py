@@ -1,0 +1,136 @@
+"""Columns as tables of counts, values by groups: whatever a model counts can be tested, and its effect measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenodds.audit.word_tests import LEAST
+from evenodds.errors import DataError
+from evenodds.families import WordCounts, numeric
+from evenodds.families.leaves import Floats
+from evenodds.labels import Labels
+from evenodds.models.estimated import family_of
+from evenodds.models.naive_bayes import Model
+
+MISSING = "(missing)"
+
+
+def countable(model: Model, name: str) -> bool:
+    """Whether a column's values can be counted: all but text, Gaussians and counts."""
+    column, part = model.schema.features[name], model.column_tally(name)
+    return column.words is None and bool(part.columns) and family_of(column).table(part, column) is not None
+
+
+def counts_of(model: Model, name: str) -> tuple[list[str], Floats]:
+    """The values of a column, and how often each occurs in each class; the last is how often none is there."""
+    column, part = model.schema.features[name], model.column_tally(name)
+    table = family_of(column).table(part, column)
+    if table is None:
+        raise DataError(f"column {name!r} is {family_of(column).__name__}: compare it as Binned")
+    missing = np.maximum(model.class_counts - table.sum(axis=0), 0.0)
+    return [*_values(model, name, len(table)), MISSING], np.vstack([table, missing])
+
+
+def _values(model: Model, name: str, size: int) -> list[str]:
+    """What each value of a column is called."""
+    part = model.column_tally(name)
+    axis = next((part.leaf(leaf).axis for leaf in part.layout.specs if leaf[1] == "labels"), None)
+    if isinstance(axis, Labels):
+        return axis.texts()
+    names = getattr(model.distributions.get(name), "names", None)
+    return list(names()) if names is not None else [str(i) for i in range(size)]
+
+
+def moments_of(model: Model, name: str) -> tuple[Floats, Floats, Floats] | None:
+    """Rows, mean and variance of a column of numbers in each class; None where the tally does not have them."""
+    part = model.column_tally(name)
+    if "moments" not in {leaf for _, leaf in part.layout.specs}:
+        return None
+    n, mean, squares = numeric.moments(part)
+    return n, mean, squares / np.maximum(n - 1, 1)
+
+
+class Association(NamedTuple):
+    """Pearson's test that groups have one distribution: its p, Cramér's V, and what they were made of."""
+
+    p: float
+    v: float
+    degrees: float
+    chi: float
+
+
+def association(table: Floats) -> Association:
+    """Of counts (values, groups): p of Pearson's test that the groups have one distribution, and Cramér's V.
+
+    Values that are expected fewer than five times in a group are put together first, so that the false-alarm rate is
+    what it says; V is Bergsma's (2013), which is about 0 where there is nothing, whatever the number of rows.
+    """
+    from scipy.special import chdtrc
+
+    table = table[:, table.sum(axis=0) > 0]
+    n = table.sum()
+    if table.shape[1] < 2 or n <= 0:
+        return Association(1.0, 0.0, 0.0, 0.0)
+    least = table.sum(axis=0).min() / n
+    rare = table.sum(axis=1) * least < LEAST
+    kept = np.vstack([table[~rare], table[rare].sum(axis=0)]) if rare.any() else table
+    kept = kept[kept.sum(axis=1) > 0]
+    if len(kept) > 1 and kept.sum(axis=1)[-1] * least < LEAST and rare.any():
+        kept = np.vstack([kept[:-2], kept[-2] + kept[-1]])
+    r, c = kept.shape
+    if r < 2:
+        return Association(1.0, 0.0, 0.0, 0.0)
+    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / n
+    chi, degrees = float(((kept - expected) ** 2 / expected).sum()), (r - 1) * (c - 1)
+    phi = max(chi / n - degrees / (n - 1), 0.0)
+    smaller = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
+    v = float(np.sqrt(phi / smaller)) if smaller > 0 else 0.0
+    return Association(float(chdtrc(degrees, chi)), v, float(degrees), chi)
+
+
+def association_within(tables: Sequence[Floats]) -> Association:
+    """The same within strata: one test of all of them, and the mean of their V, by rows."""
+    from scipy.special import chdtrc
+
+    found, n = [association(table) for table in tables], np.array([float(table.sum()) for table in tables])
+    degrees, chi = sum(one.degrees for one in found), sum(one.chi for one in found)
+    v = float(np.average([one.v for one in found], weights=n)) if n.sum() > 0 else 0.0
+    return Association(float(chdtrc(degrees, chi)) if degrees else 1.0, v, degrees, chi)
+
+
+class Means(NamedTuple):
+    """Welch's test that two means are the same: its p, the share of rows that moved if both are Gaussian, and r."""
+
+    p: float
+    distance: float
+    v: float
+
+
+def means(n: Floats, mean: Floats, variance: Floats) -> Means:
+    """Of the rows, means and variances of two groups.
+
+    >>> means(np.array([2000.0, 2000]), np.array([40.0, 43]), np.array([100.0, 100]))
+    Means(p=3.966...e-21, distance=0.119..., v=0.147...)
+    """
+    from scipy.special import ndtr, stdtr
+
+    errors = variance / np.maximum(n, 1)
+    if n.min() < 2 or not errors.sum() > 0:
+        same = n.min() < 2 or mean[0] == mean[1]
+        return Means(1.0, 0.0, 0.0) if same else Means(0.0, 1.0, 1.0)
+    t = float(mean[1] - mean[0]) / float(np.sqrt(errors.sum()))
+    degrees = float(errors.sum() ** 2 / (errors**2 / (n - 1)).sum())
+    spread = float(np.sqrt((variance * n).sum() / n.sum()))
+    r = float(np.sqrt(max(t * t - 1, 0.0) / (t * t + degrees)))
+    return Means(2 * float(stdtr(degrees, -abs(t))), float(2 * ndtr(abs(mean[1] - mean[0]) / spread / 2) - 1), r)
+
+
+def word_table(model: Model, name: str) -> tuple[Any, Floats, Floats]:
+    """The words of a column, how often each occurs in each class, and of how many: texts, or all tokens."""
+    counts, words = WordCounts.counts(model.column_tally(name)), model.schema.features[name].words
+    keys, table = counts.matrix(np.float64)
+    of_texts = words is not None and words.events in ("present", "bernoulli") and words.length == "as is"
+    return keys, table, np.asarray(counts.documents if of_texts else table.sum(axis=0), float)

@@ -1,0 +1,40 @@
+"""Invented rows of two cases that were real: grades pulled to a school's history, and scans that a hospital marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def school_grades(pupils: int = 4000, pull: float = 0.6, random_state: int = 0) -> dict[str, Any]:
+    """Invented pupils whose grades an algorithm pulls to their school's history, the more the larger the cohort.
+
+    Each pupil's true grade is passing or not; the algorithm mixes the teacher's estimate with the school's past share.
+    """
+    random = np.random.default_rng(random_state)
+    kinds = np.array(["small private", "large state"])
+    kind = random.integers(0, 2, pupils)
+    past = np.where(kind == 0, 0.85, 0.45)
+    able = random.random(pupils) < 0.7
+    teacher = np.where(able, 0.8, 0.3) + random.normal(0, 0.08, pupils)
+    weight = np.where(kind == 0, 0.1, pull)  # of few pupils the teacher is believed, of many the history
+    return {
+        "school": kinds[kind].tolist(),
+        "able": able.astype(int),
+        "grade": ((1 - weight) * teacher + weight * past > 0.55).astype(int),
+    }
+
+
+def marked_scans(scans: int = 6000, random_state: int = 0) -> dict[str, Any]:
+    """Invented scans of three hospitals; one marks its scans, and has most of the sick; the mark is no disease."""
+    random = np.random.default_rng(random_state)
+    hospital = random.integers(0, 3, scans)
+    sick = random.random(scans) < np.array([0.8, 0.1, 0.15])[hospital]
+    mark = np.where(hospital == 0, random.random(scans) < 0.95, random.random(scans) < 0.02)
+    return {
+        "hospital": np.array(["A", "B", "C"])[hospital].tolist(),
+        "mark": mark.astype(int),
+        "opacity": random.normal(sick * 1.0, 1.0),
+        "sick": sick.astype(int),
+    }
