@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from evenodds.cli import data, options
 from evenodds.cli.judging import judging
 from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.report import KINDS, kind_of, write
+
+if TYPE_CHECKING:
+    from evenodds.audit.audited import Audited
+    from evenodds.data.files import Files
+    from evenodds.plots.groups_page import Groups
 
 
 @click.command(no_args_is_help=True)
@@ -21,6 +29,9 @@ from evenodds.cli.output import WrongUsageError, print_json
               help="The gap that is asked about.")  # fmt: skip
 @click.option("--small", type=click.FloatRange(min=0), default=30, show_default=True,
               help="Rows, below which a group is pooled with the others, and marked.")  # fmt: skip
+@click.option("--stand-ins", is_flag=True, help="Of a model: which of its columns and words tell the group?")
+@click.option("--graph", metavar="GRAPH", help="Of a model: a network's file, or 'sex -> job', for d-separation.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help=f"A page to write: {', '.join(KINDS)}.")
 @options.weighted
 @options.reading
 @options.as_json
@@ -34,6 +45,9 @@ def audit(
     threshold: float | None,
     margin: float,
     small: float,
+    stand_ins: bool,
+    graph: str | None,
+    output: str | None,
     weight: str | None,
     reading: options.Input,
     as_json: bool,
@@ -41,14 +55,16 @@ def audit(
     """Rates of every group and every intersection, with exact intervals; gaps, and how sure they are.
 
     Of a saved model on rows whose classes are known; or of predictions that stand in the file: give --target, and
-    --score or --predicted.
+    --score or --predicted. A page also says of a model which columns and words stand in for the groups.
 
     \b
       evenodds audit loans.eo people.csv --by sex,race
+      evenodds audit loans.eo people.csv --by sex -o audit.html
       evenodds audit scored.csv --by race --target repaid --score p
     """
     from evenodds.audit.groups import Audit
 
+    kind, more = kind_of(output) if output is not None else "", bool(output or graph or stand_ins)
     how = Audit(
         by=tuple(one.strip() for one in by.split(",")),
         positive=positive,
@@ -62,16 +78,35 @@ def audit(
         if target is not None:
             raise WrongUsageError("--target: a saved model knows its own; it belongs to --score or --predicted")
         model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
+        source = source if not more else source.rereadable()
         with judging(source, reading.quiet):
             found = how.of(model, source, weights=weight, threads=reading.threads)
     else:
+        model = None
+        if graph is not None or stand_ins:
+            raise WrongUsageError("--graph and --stand-ins are for a model, which has columns; see also net fair")
         if target is None:
             raise WrongUsageError("which column holds the true classes? Name it with --target")
         source = reading.files(paths).rereadable()
         with judging(source, reading.quiet):
             found = how.of_columns(source, target, score, predicted, weight, reading.threads)
     data.say_report(found.report, reading.quiet)
-    if as_json:
-        print_json({**found.to_dict(), "report": found.report.to_dict()})
+    told = _told(found, model, source, graph, reading) if more else None
+    if output is not None and told is not None:
+        write(told.paper(f"Audit by {', '.join(how.columns)}: {source.name}"), output, kind, reading.quiet)
         return
-    click.echo(repr(found))
+    if as_json:
+        print_json({**(told or found).to_dict(), "report": found.report.to_dict()})
+        return
+    also = [] if told is None else [*(told.stand_ins if stand_ins else ()), *told.graphs]
+    click.echo("\n\n".join(map(repr, [found, *also])))
+
+
+def _told(found: Audited, model: Any, source: Files, graph: str | None, reading: options.Input) -> Groups:
+    """The audit with what else is known of its groups."""
+    from evenodds.cli.net_fair import graph_of
+    from evenodds.plots.groups_page import Groups
+
+    base = model if model is None or model.kind == "naive bayes" else model.untempered
+    with judging(source, reading.quiet):
+        return Groups.of(found, base, source, reading.threads, graph_of(graph) if graph is not None else None)

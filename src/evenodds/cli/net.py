@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import options
+from evenodds.cli.net_fair import fair
 from evenodds.cli.net_learn import fit, learn, load_network, structure_of, write_network
 from evenodds.cli.output import WrongUsageError, print_json
 
@@ -19,7 +20,7 @@ METHODS = ("exact", "weighting", "gibbs")
 
 @click.group(no_args_is_help=True)
 def net() -> None:
-    """Bayesian networks: fit, learn, query, separated, show, sample, convert.
+    """Bayesian networks: fit, learn, query, separated, fair, show, sample, convert.
 
     A NETWORK is a file: .bif, or .eo as `net fit` writes it.
 
@@ -32,6 +33,7 @@ def net() -> None:
 
 net.add_command(fit)
 net.add_command(learn)
+net.add_command(fair)
 
 
 def _given(pairs: tuple[str, ...]) -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from evenodds.cli import data, options
 from evenodds.cli.judging import judging
 from evenodds.cli.output import WrongUsageError, as_json_text
+
+if TYPE_CHECKING:
+    from evenodds.plots.paper import Paper
 
 KINDS = (".html", ".md", ".json")
 
@@ -19,10 +23,12 @@ KINDS = (".html", ".md", ".json")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help=f"A file: {', '.join(KINDS)}.")
 @click.option("--by", metavar="COLUMNS", help="The columns of protected groups, with commas between.")
 @click.option("--positive", metavar="CLASS", help="The class that is meant; the second of two if not given.")
+@click.option("--graph", metavar="GRAPH", help="A network's file, or 'sex -> job': are groups even by d-separation?")
 @options.reading
 def report(
-    model: str, paths: tuple[str, ...], output: str, by: str | None, positive: str | None, reading: options.Input
-) -> None:
+    model: str, paths: tuple[str, ...], output: str, by: str | None, positive: str | None, graph: str | None,
+    reading: options.Input,
+) -> None:  # fmt: skip
     """A page to mail: your data, your model, how good and how even it is, and what changed since it was learnt.
 
     The HTML page needs nothing else: no script, no request. Every picture has its numbers below it.
@@ -31,22 +37,38 @@ def report(
       evenodds report loans.eo people.csv --by sex,race -o report.html
     """
     from evenodds.audit.groups import Audit
+    from evenodds.cli.net_fair import graph_of
     from evenodds.plots.report import report as made
-    from evenodds.replacing import replacing
 
-    kind = os.path.splitext(output)[1].lower()
-    if kind not in KINDS:
-        raise WrongUsageError(f"{output}: expected a name that ends with {', '.join(KINDS)}")
+    kind = kind_of(output)
+    if graph is not None and by is None:
+        raise WrongUsageError("--graph: name the groups with --by, nodes of the graph")
     columns = tuple(one.strip() for one in by.split(",")) if by else ()
     source = reading.files(paths).rereadable()
     learnt = data.load_to_predict(model)
     with judging(source, reading.quiet):
         audit = Audit(by=columns, positive=positive) if columns else None
-        found = made(learnt, source, columns, audit, reading.threads)
-        if kind == ".json":
-            text = as_json_text(dict(found.data))
-        else:
-            text = found.html() if kind == ".html" else found.markdown()
+        drawn = graph_of(graph) if graph is not None else None
+        found = made(learnt, source, columns, audit, reading.threads, drawn)
+    write(found, output, kind, reading.quiet)
+
+
+def kind_of(output: str) -> str:
+    """The end of a page's name, if it can be written."""
+    kind = os.path.splitext(output)[1].lower()
+    if kind not in KINDS:
+        raise WrongUsageError(f"{output}: expected a name that ends with {', '.join(KINDS)}")
+    return kind
+
+
+def write(paper: Paper, output: str, kind: str, quiet: bool) -> None:
+    """A page to a file, as HTML, Markdown or JSON."""
+    from evenodds.replacing import replacing
+
+    if kind == ".json":
+        text = as_json_text(dict(paper.data))
+    else:
+        text = paper.html() if kind == ".html" else paper.markdown()
     with replacing(output) as file:
         file.write(text.encode("utf-8", "surrogatepass"))
-    data.say([f"{found.title} → {output} ({os.stat(output).st_size / 1000:,.0f} KB)"], reading.quiet)
+    data.say([f"{paper.title} → {output} ({os.stat(output).st_size / 1000:,.0f} KB)"], quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ from evenodds.plots.save import svg
 from evenodds.show import Frame, cell
 
 NO_PICTURES = "Pictures are left out: vl-convert is not installed (pip install 'evenodds[plots]'). The tables have all."
+SMALLEST = 0.75  # of its size: letters of 12 pixels become 9
 STYLE = """
 :root { color-scheme: light }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 46rem;
@@ -112,7 +114,7 @@ def _picture(picture: Picture, drawn: _Drawn) -> str:
     if image is None:
         return f"<p>{html.escape(picture.alt)}</p>{table}"
     alt = html.escape(picture.alt, quote=True)
-    inner = f'<div role="img" aria-label="{alt}">{_silent(image)}</div>'
+    inner = f'<div role="img" aria-label="{alt}" tabindex="0" class="wide">{_silent(image)}</div>'
     below = f"The numbers: {html.escape(picture.title)}" if picture.title else "The numbers"
     return (
         f"<figure>{inner}<figcaption>{html.escape(picture.alt)}</figcaption></figure>"
@@ -121,8 +123,13 @@ def _picture(picture: Picture, drawn: _Drawn) -> str:
 
 
 def _silent(image: str) -> str:
-    """The picture hidden from screen readers, which read its description: its own parts would be read one by one."""
-    return image.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
+    """The picture hidden from screen readers, which read its description: its own parts would be read one by one.
+
+    On a phone it shrinks as far as its letters can be read, and scrolls from there on.
+    """
+    width = re.search(r'<svg[^>]* width="([0-9.]+)"', image)
+    least = f' style="min-width:{SMALLEST * float(width[1]):.0f}px"' if width else ""
+    return image.replace("<svg", f'<svg aria-hidden="true" focusable="false"{least}', 1)
 
 
 def _table(table: Frame, label: str = "table") -> str:

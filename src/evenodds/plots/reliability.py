@@ -12,7 +12,7 @@ from evenodds.plots.style import COLOURS, GREY, page
 def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
     """The share that was seen against the probability that was said, with intervals; on the diagonal, if honest.
 
-    Several, such as those of a model before and after it was tempered, are drawn in colours of their own.
+    Several, of a model before and after it was tempered or of groups, have colours and shapes of their own.
     """
     names = list(of)
     rows = [
@@ -49,8 +49,10 @@ def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
             "x": x,
             "y": {**unit, "field": "seen"},
             "color": colour,
+            "shape": {"field": "model", "scale": {"domain": names}, "legend": colour["legend"]},
             "tooltip": [{"field": name} for name in ("model", "said", "seen", "low", "high", "rows")],
         },
     }
-    whole = page(f"How honest is p({first.name})?", f"{first.rows:,.0f} rows; honest probabilities lie on the diagonal")
+    many = sum(each.rows for each in of.values()) if len({each.rows for each in of.values()}) > 1 else first.rows
+    whole = page(f"How honest is p({first.name})?", f"{many:,.0f} rows; honest probabilities lie on the diagonal")
     return {**whole, "width": 360, "height": 360, "data": {"values": rows}, "layer": [honest, intervals, points]}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 
 from evenodds import plots
-from evenodds.audit.audited import BETWEEN, EVERYONE, Audited
+from evenodds.audit.audited import Audited
 from evenodds.audit.counted import association, countable, counts_of
 from evenodds.audit.groups import Audit
 from evenodds.audit.held_out import of_model
 from evenodds.audit.judge import scores
 from evenodds.audit.metrics import Metrics
-from evenodds.audit.plainly import criteria, sentences
 from evenodds.audit.shift import Drift, drift_since
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
@@ -25,6 +23,7 @@ from evenodds.families import WordCounts
 from evenodds.labels import canonical
 from evenodds.models.learnt import Tables, n_parameters
 from evenodds.models.naive_bayes import Model
+from evenodds.plots.groups_page import Groups, group_sizes
 from evenodds.plots.model import points
 from evenodds.plots.paper import Paper, Picture, Section
 from evenodds.schema import did_you_mean
@@ -32,7 +31,6 @@ from evenodds.show import Frame
 from evenodds.tally import Tally
 
 LEAK = 0.95  # Cramér's V of a column with the target, from which on it may know the answer
-SHOWN = ("selection rate", "TPR", "FPR", "PPV")
 LIMITS = (
     "What it says holds for rows like those it learnt: see what changed, below.",
     "Columns are taken to be independent within a class; where they are not, its odds are too bold unless tempered.",
@@ -42,9 +40,14 @@ LIMITS = (
 
 
 def report(
-    model: Any, source: Source, by: tuple[str, ...] = (), audit: Audit | None = None, threads: int | None = None
+    model: Any,
+    source: Source,
+    by: tuple[str, ...] = (),
+    audit: Audit | None = None,
+    threads: int | None = None,
+    graph: Any = None,
 ) -> Paper:
-    """The report of a model of classes on rows whose classes are known; the source is read three times."""
+    """The report of a model of classes on rows whose classes are known; the source is read a few times."""
     base: Model = model if isinstance(model, Model) else model.untempered
     names = source.sample().columns
     for name in by:
@@ -60,11 +63,12 @@ def report(
     audited = (audit or Audit(by=by)).of(model, source, threads=threads) if by else None
     drift = drift_since(base, tally)
     sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, base)]
-    sections += [_groups(audited)] if audited is not None else []
+    found = Groups.of(audited, base, source, threads, graph) if audited is not None else None
+    sections += found.sections if found is not None else []
     sections += [_drifted(drift)]
     data = {
         "metrics": metrics.to_dict(),
-        "audit": None if audited is None else audited.to_dict(),
+        "audit": None if found is None else found.to_dict(),
         "drift": drift.to_dict(),
         "report": read.to_dict(),
     }
@@ -103,18 +107,7 @@ def _data(here: Model, read: Report, audited: Audited | None) -> Section:
     if leaks:
         said.append(f"Almost know the answer, so ask whether they are known in time: {', '.join(leaks)}.")
     said += [f"{one}." for one in read.sentences()]
-    sizes = []
-    if audited is not None:
-        sizes = [
-            Frame(
-                [
-                    {BETWEEN.join(one): name, "rows": int(r.n), "small": "few rows" if r.small else ""}
-                    for name, r in audited.rates(one, audited.positive[0])["base rate"].items()
-                ],
-                f"Groups by {BETWEEN.join(one)}",
-            )
-            for one in audited.subsets
-        ]
+    sizes = [] if audited is None else [group_sizes(audited)]
     return Section("Your data", said, [balance, Frame(columns, "Columns"), *sizes])
 
 
@@ -177,38 +170,6 @@ def _rates_at(found: Any, threshold: float) -> dict[str, float | None]:
     own, rest = float(found.own[above].sum()), float(found.rest[above].sum())
     right = own / (own + rest) if own + rest else None
     return {"TPR": own / float(found.own.sum()), "FPR": rest / float(found.rest.sum()), "PPV": right}
-
-
-def _groups(audited: Audited) -> Section:
-    """Rates of every group, the criteria side by side."""
-    within = []
-    for by, c in itertools.product(audited.subsets, audited.positive):
-        parts: list[Picture | Frame] = [criteria(audited, by, c)]
-        for measure in SHOWN:
-            lines = [
-                {
-                    BETWEEN.join(by): name,
-                    "k": r.k,
-                    "of": r.n,
-                    "rate": r.rate,
-                    "low": r.low,
-                    "high": r.high,
-                    "": _mark(r.small),
-                }
-                for name, r in audited.rates(by, c)[measure].items()
-            ]
-            alt = f"{measure} of {c!r} by {BETWEEN.join(by)}, with intervals."
-            parts.append(Picture(plots.groups(audited, measure, by, c), alt, Frame(lines), measure))
-        parts.append(Frame(audited.table(by, c).rows, "All rates"))
-        title = BETWEEN.join(by) + (f": {c}" if len(audited.positive) > 1 else "")
-        within.append(Section(title, (), parts))
-    whole = audited.rates((), audited.positive[0])["selection rate"][EVERYONE]
-    start = f"Of all {whole.n:,.0f} rows, {whole.k:,.0f} are said to be {audited.positive[0]!r}."
-    return Section("How it treats groups", [start, *sentences(audited)], (), within)
-
-
-def _mark(small: bool) -> str:
-    return "few rows" if small else ""
 
 
 def _drifted(drift: Drift) -> Section:

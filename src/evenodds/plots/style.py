@@ -8,7 +8,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 # Okabe and Ito (2008), without the yellow, which is too light for a line on white
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]  # told apart without colours too
-WIDTH, HEIGHT = 420, 200
+WIDTH, HEIGHT = 380, 200
 GREY = "#666666"
 
 
@@ -26,6 +26,8 @@ def page(title: str, subtitle: str = "") -> dict[str, Any]:
                 "titleFontWeight": "normal",
                 "gridColor": "#e8e8e8",
             },
+            "legend": {"labelFontSize": 12},
+            "header": {"labelFontSize": 12},
             "view": {"stroke": None},
             "background": "white",
         },
