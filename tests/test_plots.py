@@ -12,6 +12,8 @@ from evenodds.models.learnt import Tables
 from evenodds.plots.model import points
 from evenodds.plots.save import svg
 
+APART, SIDES = [[0.0, 0], [1, 0], [0, 1], [3, 3], [4, 3], [3, 4]], [0, 0, 0, 1, 1, 1]
+
 
 @pytest.fixture(scope="module")
 def made():
@@ -38,13 +40,25 @@ def made():
         "groups": plots.groups(audited, "TPR"),
         "drifted": plots.drifted(drift(rows, {**rows, "x": rows["x"] + 1})),
         "boundary": plots.boundary(flat, plane, y[:200]),
+        "margin": plots.boundary(eo.LinearSeparator().fit(APART, SIDES), APART, SIDES),
         "model": model,
         "audited": audited,
         "scores": of,
     }  # fmt: skip
 
 
-PICTURES = ["roc", "precision_recall", "confusion", "waterfall", "nomogram", "words", "groups", "drifted", "boundary"]
+PICTURES = [
+    "roc",
+    "precision_recall",
+    "confusion",
+    "waterfall",
+    "nomogram",
+    "words",
+    "groups",
+    "drifted",
+    "boundary",
+    "margin",
+]
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -76,12 +90,40 @@ def test_a_nomogram_adds_up_to_the_log_odds(made):
     assert by["color", "red"] == pytest.approx(next(t.log_odds for t in said.terms if t.column == "color"))
 
 
+def test_a_margin_is_as_wide_as_it_is(made):
+    """The line between (1, 0), (0, 1) and (3, 3) has a margin of 5 / √8: so far from it every place is pale."""
+    cells = made["margin"]["layer"][0]["data"]["values"]
+    far = [abs((c["a"] + c["b"]) / 2 + (c["c"] + c["d"]) / 2 - 3.5) / np.sqrt(2) for c in cells]
+    margin = 5 / np.sqrt(8)
+    assert {c["sure"] for c, d in zip(cells, far) if d < margin - 1e-9} == {"unsure"}
+    assert {c["sure"] for c, d in zip(cells, far) if d > margin + 1e-9} == {"sure"}
+
+
+def test_a_line_is_straight_where_the_log_odds_are_linear_and_bent_where_they_are_not():
+    rng = np.random.default_rng(3)
+    y = np.arange(400) % 2
+    X = rng.normal(size=(400, 2)) * np.where(y, 3.0, 0.7)[:, None]
+
+    def bend(column):
+        """How far the line is from the straight one through its points."""
+        model = eo.NaiveBayes(columns=column).fit(X, y)
+        line = plots.boundary(model, X, y)["layer"][1]["data"]["values"]
+        ends = np.array([[part["a"], part["c"]] for part in line])
+        return np.linalg.svd(ends - ends.mean(axis=0), compute_uv=False)[-1] / np.sqrt(len(ends))
+
+    X[:, 0] += 2.0 * y
+    assert bend(eo.Column(eo.Gaussian, variance="pooled")) < 0.2 < 0.8 < bend(eo.Gaussian)
+
+
 def test_without_vl_convert_there_is_no_picture(made, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "vl_convert", None)
     assert svg(made["roc"], "roc") is None
 
 
 def test_what_cannot_be_drawn_is_said(made):
+    many = eo.Perceptron().fit([[0.0, 0], [5, 0], [0, 5]] * 3, [0, 1, 2] * 3)
+    with pytest.raises(eo.DataError, match="two classes"):
+        plots.boundary(many, np.zeros((3, 2)), [0, 1, 2])
     with pytest.raises(eo.DataError, match="two columns"):
         plots.boundary(made["model"], np.zeros((3, 3)), [0, 1, 0])
     three = eo.NaiveBayes().fit({"x": [1.0, 2, 3] * 5}, [0, 1, 2] * 5)

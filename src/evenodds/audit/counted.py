@@ -101,6 +101,20 @@ def association_within(tables: Sequence[Floats]) -> Association:
     return Association(float(chdtrc(degrees, chi)) if degrees else 1.0, v, degrees, chi)
 
 
+def information(table: Floats) -> float:
+    """What a table's two sides tell of each other: Σ n log(n / expected), in nats; of shares, the mutual information.
+
+    >>> round(information(np.array([[0.5, 0.0], [0.0, 0.5]])), 4), information(np.full((2, 2), 0.25))
+    (0.6931, 0.0)
+    """
+    mass = table.sum()
+    if not mass > 0:
+        return 0.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / mass
+    some = table > 0
+    return max(float((table[some] * np.log(table[some] / expected[some])).sum()), 0.0)
+
+
 class Means(NamedTuple):
     """Welch's test that two means are the same: its p, the share of rows that moved if both are Gaussian, and r."""
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.audit.counted import information
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.d_separation import Separation, d_separated, reachable
@@ -67,8 +68,8 @@ class GraphAudit:
             paths = [str(path).partition(":")[0] for path in one.paths if path.open]
             many = "a path is open" if len(paths) == 1 else f"{len(paths)} paths are open"
             more = "" if one.complete else " or more"
-            shown = "; ".join(paths[:3]) + ("; …" if len(paths) > 3 or more else "")
-            found.append(f"{start}: no, {many}{more}{bits}: {shown}.")
+            shown = "; ".join(paths[:3]) + ("; …" if len(paths) > 3 or more else ".")
+            found.append(f"{start}: no, {many}{more}{bits}: {shown}")
         found.append(self._inputs())
         if self.unknown:
             found.append(f"Of these inputs the graph says nothing: {', '.join(self.unknown)}.")
@@ -163,24 +164,10 @@ def _bits(network: Network | None, questions: Mapping[str, Separation]) -> dict[
         if network is not None and all(node in network.states for node in nodes):
             joint = network.query(*nodes).probabilities
             layers = joint[..., None] if joint.ndim == 2 else joint
-            found[name] = sum(information(layer) for layer in np.moveaxis(layers, -1, 0))
+            found[name] = sum(information(layer) for layer in np.moveaxis(layers, -1, 0)) / np.log(2)
     return found
-
-
-def information(joint: Floats) -> float:
-    """I(a; b) in bits of a joint distribution, or of a part of one, weighed by its mass.
-
-    >>> information(np.array([[0.5, 0.0], [0.0, 0.5]])), information(np.array([[0.25, 0.25], [0.25, 0.25]]))
-    (1.0, 0.0)
-    """
-    mass = joint.sum()
-    if not mass > 0:
-        return 0.0
-    expected = np.outer(joint.sum(axis=1), joint.sum(axis=0)) / mass
-    some = joint > 0
-    return max(float((joint[some] * np.log2(joint[some] / expected[some])).sum()), 0.0)
 
 
 def _entropy(p: Floats) -> float:
     some = p > 0
-    return float(-(p[some] * np.log2(p[some])).sum())
+    return float(-(p[some] * np.log(p[some])).sum())

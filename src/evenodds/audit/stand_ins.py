@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.audit.counted import association, association_within, countable, counts_of, word_table
+from evenodds.audit.counted import association, association_within, countable, counts_of, information, word_table
 from evenodds.audit.crossed import Crossed, cross
 from evenodds.audit.word_tests import comparable, word_tests
 from evenodds.data.source import Source
@@ -97,7 +97,7 @@ def stand_ins(of: Crossed, level: float = 0.95) -> StandIns:
             _, counts = counts_of(of.wide, name)
             alone, within = association(of.by_group(counts)), association_within(of.within(counts))
             line = {"column": name, "V": alone.v, "p": alone.p, "V in class": within.v, "p in class": within.p}
-            lines.append({**line, "evidence": information(of.by_class(counts))})
+            lines.append({**line, "evidence": evidence(of.by_class(counts))})
     total = sum(line["evidence"] for line in lines) or 1.0
     shown = sorted(words, key=lambda line: line["p"])[:WORDS]
     shares = [{**line, "evidence": line["evidence"] / total, "p": Figure(line["p"], ".3g")} for line in shown]
@@ -140,7 +140,7 @@ def _text(of: Crossed, name: str, level: float) -> tuple[dict[str, Any], list[di
     keys, table, totals = word_table(of.wide, name)
     sides, [texts] = of.by_class(table), of.by_class(totals[None])
     tell = word_tests(sides, texts, level)
-    told = {int(w): information(np.stack([sides[w], texts - sides[w]])) for w in tell.which[tell.sure]}
+    told = {int(w): evidence(np.stack([sides[w], texts - sides[w]])) for w in tell.which[tell.sure]}
     tests = word_tests(of.by_group(table), of.by_group(totals[None])[0], level)
     shares, counts = (tests.table + 0.5) / (tests.totals + 1), WordCounts.counts(of.wide.column_tally(name))
     strata = zip(of.within(table), of.within(totals[None]))
@@ -161,17 +161,13 @@ def _line(name: str, p: Floats, within: Floats, evidence: float) -> dict[str, An
     return {"column": name, "V": None, "p": least, "V in class": None, "p in class": inside, "evidence": evidence}
 
 
-def information(table: Floats) -> float:
-    """The mutual information of a table's two sides, in nats, less what chance alone gives (Miller 1955).
+def evidence(table: Floats) -> float:
+    """What a column's values tell of the classes, in nats a row: mutual information, less what chance alone gives.
 
-    >>> round(information(np.array([[50.0, 0], [0, 50]])), 4), information(np.array([[25.0, 25], [25, 25]]))
+    Chance gives (values - 1)(classes - 1) / 2n (Miller 1955).
+
+    >>> round(evidence(np.array([[50.0, 0], [0, 50]])), 4), evidence(np.array([[25.0, 25], [25, 25]]))
     (0.6881, 0.0)
     """
-    n = table.sum()
-    if not n > 0:
-        return 0.0
-    p = table / n
-    sides = p.sum(axis=1), p.sum(axis=0)
-    some = p > 0
-    free = (np.count_nonzero(sides[0]) - 1) * (np.count_nonzero(sides[1]) - 1)
-    return max(float((p[some] * np.log(p[some] / np.outer(*sides)[some])).sum() - free / (2 * n)), 0.0)
+    n, free = float(table.sum()), [int(np.count_nonzero(table.sum(axis=axis))) - 1 for axis in (0, 1)]
+    return max((information(table) - free[0] * free[1] / 2) / n, 0.0) if n > 0 else 0.0

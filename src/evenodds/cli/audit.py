@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -93,7 +94,12 @@ def audit(
     data.say_report(found.report, reading.quiet)
     told = _told(found, model, source, graph, reading) if more else None
     if output is not None and told is not None:
-        write(told.paper(f"Audit by {', '.join(how.columns)}: {source.name}"), output, kind, reading.quiet)
+        write(
+            told.paper(f"Audit by {', '.join(how.columns)}: {os.path.basename(source.name)}"),
+            output,
+            kind,
+            reading.quiet,
+        )
         return
     if as_json:
         print_json({**(told or found).to_dict(), "report": found.report.to_dict()})

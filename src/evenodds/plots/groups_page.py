@@ -11,6 +11,7 @@ from evenodds.audit import graph as by_graph
 from evenodds.audit import stand_ins
 from evenodds.audit.audited import BETWEEN, EVERYONE, Audited
 from evenodds.audit.graph import GraphAudit
+from evenodds.audit.judged import plain
 from evenodds.audit.plainly import criteria, sentences
 from evenodds.audit.rates import Rate
 from evenodds.audit.stand_ins import StandIns
@@ -74,7 +75,7 @@ class Groups:
 def group_sizes(audited: Audited) -> Frame:
     """How many rows each group has."""
     lines = [
-        {"by": BETWEEN.join(one), "group": name, "rows": int(r.n), **_few(r)}
+        {"by": BETWEEN.join(one), "group": name, "rows": plain(r.n), **_few(r)}
         for one in audited.subsets
         for name, r in audited.rates(one, audited.positive[0])["base rate"].items()
     ]
@@ -92,7 +93,15 @@ def _treated(audited: Audited) -> Section:
         parts: list[Picture | Frame] = [criteria(audited, by, c)]
         for measure in SHOWN:
             lines = [
-                {BETWEEN.join(by): name, "k": r.k, "of": r.n, "rate": r.rate, "low": r.low, "high": r.high, **_few(r)}
+                {
+                    BETWEEN.join(by): name,
+                    "k": plain(r.k),
+                    "of": plain(r.n),
+                    "rate": r.rate,
+                    "low": r.low,
+                    "high": r.high,
+                    **_few(r),
+                }
                 for name, r in audited.rates(by, c)[measure].items()
             ]
             alt = f"{measure} of {c!r} by {BETWEEN.join(by)}, with intervals."

@@ -1,4 +1,4 @@
-"""A model drawn: its nomogram, to be used with a ruler, and where its decision changes over two columns."""
+"""A model drawn as a nomogram, to be used with a ruler."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.cells import as_column, codes
 from evenodds.errors import DataError
 from evenodds.models.learnt import Tables
 from evenodds.models.naive_bayes import Model
 from evenodds.plots.style import COLOURS, GREY, WIDTH, page
 
 MOST = 12  # values of a column that fit
-GRID = 60  # points a side
 LETTERS, LETTER = 14, 6.5  # of a label at most, and the pixels of one
 ROOM = 28  # pixels at the ends of a scale
 
@@ -108,63 +106,3 @@ def nomogram(model: Model) -> dict[str, Any]:
         "vconcat": [scales, total],
         "resolve": {"scale": {"x": "independent"}},
     }
-
-
-def boundary(model: Any, X: Any, y: Any, names: tuple[str, str] = ("x0", "x1")) -> dict[str, Any]:
-    """Where the decision changes, over two columns of numbers: three bands, sure of one class, unsure, of the other.
-
-    `model` has predict_proba; the line between them is straight if its log-odds are linear, bent if quadratic.
-    """
-    rows = np.asarray(X, float)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise DataError(f"a decision boundary is drawn over two columns, these are of the shape {rows.shape}")
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    room = (high - low) * 0.05
-    sides = [np.linspace(a, b, GRID) for a, b in zip(low - room, high + room)]
-    grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
-    p = np.asarray(model.predict_proba(grid))
-    classes = [str(c) for c in model.classes_]
-    top, second = p.argmax(axis=1), p.max(axis=1)
-    step = [(side[1] - side[0]) / 2 for side in sides]
-    cells = [
-        {"a": float(g[0] - step[0]), "b": float(g[0] + step[0]), "c": float(g[1] - step[1]), "d": float(g[1] + step[1]),
-         "class": classes[t], "sure": "sure" if s >= 0.75 else "unsure"}
-        for g, t, s in zip(grid, top, second)
-    ]  # fmt: skip
-    truth = codes(as_column(y))
-    texts = truth.labels.texts()
-    seen = [
-        {"x": float(a), "y": float(b), "class": texts[c]} for (a, b), c in zip(rows.tolist(), truth.places.tolist())
-    ]
-    colour = {
-        "field": "class",
-        "type": "nominal",
-        "scale": {"domain": classes, "range": [COLOURS[i % len(COLOURS)] for i in range(len(classes))]},
-        "legend": {"title": None, "orient": "bottom"},
-    }
-    fade = {"field": "sure", "scale": {"domain": ["sure", "unsure"], "range": [0.35, 0.12]}, "legend": None}
-    x = {"type": "quantitative", "scale": {"zero": False, "nice": False}}
-    band = {
-        "data": {"values": cells},
-        "mark": {"type": "rect", "clip": True},
-        "encoding": {
-            "x": {**x, "field": "a", "axis": {"title": names[0]}},
-            "x2": {"field": "b"},
-            "y": {**x, "field": "c", "axis": {"title": names[1]}},
-            "y2": {"field": "d"},
-            "color": colour,
-            "opacity": fade,
-        },
-    }
-    dots = {
-        "data": {"values": seen},
-        "mark": {"type": "point", "size": 40, "strokeWidth": 1.5},
-        "encoding": {
-            "x": {**x, "field": "x"},
-            "y": {**x, "field": "y"},
-            "color": colour,
-            "shape": {"field": "class", "legend": None},
-        },
-    }
-    title = page("Where the decision changes", "pale: less than 75 % sure")
-    return {**title, "width": 360, "height": 360, "layer": [band, dots]}

@@ -133,7 +133,7 @@ def _silent(image: str) -> str:
 
 
 def _table(table: Frame, label: str = "table") -> str:
-    texts, numeric = table._texts()
+    texts, numeric = _said(table)._texts()
     if len(texts) < 2:
         return '<p class="note">None.</p>'
     kinds = [' class="n"' if number else "" for number in numeric]
@@ -150,6 +150,12 @@ def _table(table: Frame, label: str = "table") -> str:
     )
 
 
+def _said(table: Frame) -> Frame:
+    """A table with words for what is so and what is not."""
+    words = {True: "yes", False: "no"}
+    return Frame([{k: words[v] if isinstance(v, bool) else v for k, v in row.items()} for row in table], table.title)
+
+
 def _head(text: str, kind: str) -> str:
     """The head of a column; one without a name heads nothing."""
     return f'<th scope="col"{kind}>{html.escape(text)}</th>' if text.strip() else "<td></td>"
@@ -162,6 +168,7 @@ def _markdown(section: Section, level: int) -> str:
         table = part.table if isinstance(part, Picture) else part
         parts.append("")
         parts += [part.alt, ""] if isinstance(part, Picture) else []
+        parts += [f"**{table.title}**", ""] if table.title else []
         parts.append(_markdown_table(table))
     return "\n".join([*parts, "", *(_markdown(inner, level + 1) for inner in section.within)])
 
@@ -170,5 +177,5 @@ def _markdown_table(table: Frame) -> str:
     names = table.names
     if not names:
         return "None."
-    lines = [names, ["---"] * len(names), *([cell(row.get(name)) for name in names] for row in table)]
+    lines = [names, ["---"] * len(names), *([cell(row.get(name)) for name in names] for row in _said(table))]
     return "\n".join("| " + " | ".join(t.replace("|", "\\|") for t in line) + " |" for line in lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def report(
         "drift": drift.to_dict(),
         "report": read.to_dict(),
     }
-    return Paper(f"Report on {base.schema.target!r}: {source.name}", sections, data)
+    return Paper(f"Report on {base.schema.target!r}: {os.path.basename(source.name)}", sections, data)
 
 
 def _data(here: Model, read: Report, audited: Audited | None) -> Section:

@@ -1,0 +1,134 @@
+"""What stands in for a group: columns and words that tell it, with their share of the evidence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import evenodds as eo
+from evenodds.audit.counted import association, association_within, means
+from evenodds.audit.crossed import cross
+from evenodds.audit.stand_ins import evidence, of_model
+from evenodds.audit.word_tests import word_tests
+from evenodds.data.files import read
+
+
+def people(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(0, 2, n)
+    y = (rng.random(n) < 0.3 + 0.3 * sex).astype(int)
+    return pd.DataFrame(
+        {
+            "sex": np.where(sex, "m", "f"),
+            "job": np.where(rng.random(n) < np.where(sex, 0.9, 0.1), "smith", "nurse"),  # the group, once more
+            "thrift": rng.normal(y, 1.0),  # the class alone
+            "noise": rng.integers(0, 4, n),
+            "y": y,
+        }
+    )
+
+
+def test_a_column_that_tells_the_group_is_named():
+    rows = people()
+    model = eo.NaiveBayes().fit(rows.drop(columns="sex"), "y").model_
+    found = of_model(model, read(rows), "sex")
+    assert found.named == ["job", "thrift"]
+    line = {row["column"]: row for row in found.columns}
+    assert line["job"]["in class"]
+    assert not line["thrift"]["in class"]  # it tells the group only by way of the class
+    assert line["job"]["V"] == pytest.approx(0.8, abs=0.03)
+    assert sum(row["evidence"] for row in found.columns) == pytest.approx(1.0)
+    assert found.share == pytest.approx(line["job"]["evidence"] + line["thrift"]["evidence"])
+    assert line["noise"]["evidence"] < 0.01
+    assert "a model without sex still has that" in found.sentences()[-1]
+    with_it = of_model(eo.NaiveBayes().fit(rows, "y").model_, read(rows), "sex")
+    assert with_it.sentences()[0].startswith("sex itself carries")
+    assert "sex" not in with_it.named
+
+
+def test_words_that_stand_in_for_a_group():
+    rng = np.random.default_rng(1)
+    n = 600
+    sex, y = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    club = np.where(rng.random(n) < 0.5, np.where(sex, "rugby", "netball"), "chess")
+    grade = np.where(rng.random(n) < np.where(y, 0.9, 0.2), "distinction", "pass")
+    rows = pd.DataFrame({"cv": [f"captain of {a} {b}" for a, b in zip(club, grade)], "sex": sex, "hired": y})
+    model = eo.NaiveBayes(columns={"cv": eo.Words()}).fit(rows[["cv", "hired"]], "hired").model_
+    found = of_model(model, read(rows), "sex")
+    assert {(row["word"], row["group"]) for row in found.words} == {("rugby", "1"), ("netball", "0")}
+    assert all(row["evidence"] == 0.0 for row in found.words)  # they tell nothing of the class
+    assert found.named == ["cv"]
+    assert "rugby (1)" in " ".join(found.sentences())
+
+
+def test_nothing_stands_in_where_nothing_does():
+    """Of 60 tables in which nothing tells the group, about 5 % name a column, whatever its effect."""
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows = pd.DataFrame({"a": rng.integers(0, 3, 400), "b": rng.normal(size=400), "y": rng.integers(0, 2, 400)})
+        rows["g"] = rng.choice(["u", "v"], 400)
+        found = of_model(eo.NaiveBayes().fit(rows.drop(columns="g"), "y").model_, read(rows), "g")
+        assert "none stands in" in found.sentences()[-1] or found.named
+        alarms += bool(found.named)
+    assert alarms / 60 <= 0.12
+
+
+def test_the_tally_of_class_and_group_has_both_sides():
+    rows = people(500)
+    model = eo.NaiveBayes().fit(rows.drop(columns="sex"), "y").model_
+    of, report = cross(read(rows), model.schema, "sex")
+    assert report.rows == 500
+    assert of.whole.tally == model.tally
+    women = rows[rows.sex == "f"].drop(columns="sex")
+    assert of.at("f").tally == model._with(model.tally - model.tally).learn(women.drop(columns="y"), women["y"]).tally
+    assert (of.at("f") + of.at("m")).tally == of.without("x").tally
+    assert of.without("m").tally == of.at("f").tally
+
+
+def test_evidence_is_mutual_information():
+    table = np.array([[30.0, 10, 5], [20, 20, 15]])
+    exact = stats.entropy(table.ravel()) * -1 + stats.entropy(table.sum(0)) + stats.entropy(table.sum(1))
+    assert evidence(table) == pytest.approx(exact - 2 / 200)
+    rng = np.random.default_rng(0)
+    chance = [evidence(rng.multinomial(500, np.full(12, 1 / 12)).reshape(4, 3).astype(float)) for _ in range(300)]
+    assert np.mean(chance) < 0.5 * 6 / 1000  # about half of what was taken off stays where it cannot be negative
+
+
+def test_tests_of_words_are_those_of_tables_and_keep_their_promise():
+    table, totals = np.array([[40.0, 22], [90, 95]]), np.array([200.0, 190])
+    found = word_tests(table, totals, 0.95)
+    for w in range(2):
+        whole = np.stack([table[w], totals - table[w]])
+        assert found.p[w] == pytest.approx(stats.chi2_contingency(whole, correction=False).pvalue)
+    rng = np.random.default_rng(2)
+    words, false = rng.uniform(0.05, 0.5, 200), 0
+    for _ in range(200):
+        counts = np.stack([rng.binomial(n, words) for n in (300, 250)], axis=1).astype(float)
+        false += len(word_tests(counts, np.array([300.0, 250]), 0.95).sure) > 0
+    assert 0.02 <= false / 200 <= 0.09
+
+
+def test_a_stratified_test_sees_within_and_not_through_the_classes():
+    """Simpson's: within each class the groups are alike, together they differ."""
+    first, second = np.array([[90.0, 45], [10, 5]]), np.array([[5.0, 10], [45, 90]])
+    assert association(first + second).p < 1e-4
+    within = association_within([first, second])
+    assert within.p == pytest.approx(1.0)
+    assert within.v == 0.0
+
+
+def test_means_are_compared_as_welch_does():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0, 1, 80), rng.normal(0.4, 2, 50)
+    sides = [np.array([f(x) for x in (a, b)]) for f in (len, np.mean, lambda x: x.var(ddof=1))]
+    assert means(*sides).p == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue)
+    p = []
+    for _ in range(2000):
+        x, y = rng.normal(0, 1, 30), rng.normal(0, 3, 60)
+        p.append(
+            means(np.array([30.0, 60]), np.array([x.mean(), y.mean()]), np.array([x.var(ddof=1), y.var(ddof=1)])).p
+        )
+    assert 0.04 < np.mean(np.array(p) < 0.05) < 0.06
+    assert means(np.array([5.0, 5]), np.array([1.0, 1]), np.zeros(2)).p == 1.0
+    assert means(np.array([5.0, 5]), np.array([1.0, 2]), np.zeros(2)).p == 0.0
