@@ -10,17 +10,19 @@ import numpy as np
 def school_grades(pupils: int = 4000, pull: float = 0.6, random_state: int = 0) -> dict[str, Any]:
     """Invented pupils whose grades an algorithm pulls to their school's history, the more the larger the cohort.
 
-    Each pupil's true grade is passing or not; the algorithm mixes the teacher's estimate with the school's past share.
+    Whether a pupil is able does not depend on the school; the algorithm mixes the teacher's estimate with the share
+    that passed there in the past. Most cohorts of state schools are large, most of private ones small.
     """
     random = np.random.default_rng(random_state)
-    kinds = np.array(["small private", "large state"])
-    kind = random.integers(0, 2, pupils)
-    past = np.where(kind == 0, 0.85, 0.45)
+    state = random.random(pupils) < 0.5
+    large = random.random(pupils) < np.where(state, 0.8, 0.2)
+    past = np.where(state, 0.45, 0.85)
     able = random.random(pupils) < 0.7
     teacher = np.where(able, 0.8, 0.3) + random.normal(0, 0.08, pupils)
-    weight = np.where(kind == 0, 0.1, pull)  # of few pupils the teacher is believed, of many the history
+    weight = np.where(large, pull, 0.1)  # of few pupils the teacher is believed, of many the history
     return {
-        "school": kinds[kind].tolist(),
+        "school": np.where(state, "state", "private").tolist(),
+        "cohort": np.where(large, "large", "small").tolist(),
         "able": able.astype(int),
         "grade": ((1 - weight) * teacher + weight * past > 0.55).astype(int),
     }

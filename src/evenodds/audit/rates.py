@@ -31,7 +31,8 @@ MEASURES = ("base rate", "selection rate", "TPR", "FPR", "FNR", "PPV", "accuracy
 class Rate(NamedTuple):
     """k of n, what is known of the share, and what the other groups add to that where n is small.
 
-    low, high      the exact credible interval from this group's rows alone and a flat prior
+    low, high      the exact credible interval from this group's rows alone and a flat prior: central, but of none or
+                   all from there on
     a, b           of the Beta that gaps are judged by: flat prior, or, if small, pooled with the other groups
     """
 
@@ -89,6 +90,10 @@ def rates(k: Floats, n: Floats, level: float, small: float) -> list[Rate]:
     grouped = Bernoulli.table(sides)  # (2, groups) also of one group
     alone = Beta(1.0 + grouped[1], 1.0 + grouped[0])
     low, high = (np.atleast_1d(end) for end in alone.interval(level))
+    none, all_ = (k == 0) & (n > 0), (k == n) & (n > 0)  # the interval then begins, or ends, at what was seen
+    low, high = np.where(none, 0.0, low), np.where(all_, 1.0, high)
+    high = np.where(none, alone.quantile(np.full(len(k), level)), high)
+    low = np.where(all_, alone.quantile(np.full(len(k), 1 - level)), low)
     few = n < small
     if few.any() and len(k) > 1 and n.sum() > 0:
         strength = max(auto_smoothing(Bernoulli, sides, "pooled", COLUMN), 2.0)  # no weaker than the flat prior
