@@ -27,6 +27,7 @@ SCRIPTS = (
     "bandits",
     "networks",
     "audit",
+    "audit_tables",
 )
 
 

@@ -15,7 +15,7 @@ from evenodds.audit.delong import Auc, auc
 from evenodds.audit.gaps import CRITERIA, Gap, criterion, gap, worst
 from evenodds.audit.judge import RANKED, Scores, odds_of, scores_of
 from evenodds.audit.judged import plain
-from evenodds.audit.protected import apart
+from evenodds.audit.protected import AND, apart
 from evenodds.audit.rates import MEASURES, Rate, confusion, rates
 from evenodds.audit.reliability import Reliability
 from evenodds.data.report import Report
@@ -26,7 +26,7 @@ from evenodds.labels import Ints, Labels
 from evenodds.show import Figure, Frame
 from evenodds.tally import Tally
 
-BETWEEN, AND = " × ", " & "  # columns of an intersection, and their values
+BETWEEN = " × "  # columns of an intersection
 SAID = "said"  # the mean of the probabilities of the class
 EVERYONE = "everyone"
 

@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from evenodds.audit.gaps import NOT_ALL, Gap
+from evenodds.audit.protected import AND
 from evenodds.audit.rates import Rate
 from evenodds.show import Figure, Frame, cell
 
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
     from evenodds.audit.audited import Audited
 
 OF = {
-    "base rate": ("Of 100 {}", "are {}"),
-    "selection rate": ("Of 100 {}", "are said to be {}"),
-    "TPR": ("Of 100 {} that are {}", "are said to be"),
-    "FNR": ("Of 100 {} that are {}", "are said not to be"),
-    "FPR": ("Of 100 {} that are not {}", "are said to be"),
-    "PPV": ("Of 100 {} said to be {}", "are"),
-    "accuracy": ("Of 100 {}", "are judged right"),
+    "base rate": ("Of 100 with {}", "are {}"),
+    "selection rate": ("Of 100 with {}", "are said to be {}"),
+    "TPR": ("Of 100 with {} that are {}", "are said to be"),
+    "FNR": ("Of 100 with {} that are {}", "are said not to be"),
+    "FPR": ("Of 100 with {} that are not {}", "are said to be"),
+    "PPV": ("Of 100 with {} said to be {}", "are"),
+    "accuracy": ("Of 100 with {}", "are judged right"),
 }
 
 
@@ -48,13 +49,24 @@ def sentence(audited: Audited, by: tuple[str, ...], positive: str, gap: Gap) -> 
     """One gap, told."""
     known, level = audited.rates(by, positive)[gap.measure], audited.reads.level
     start, end = OF[gap.measure]
-    start, end = start.format(gap.high, positive), end.format(positive)
+    high, low = (_who(by, name) for name in (gap.high, gap.low))
+    start, end = start.format(high, positive), end.format(positive)
     few = " Few rows: the smaller group is drawn towards the others." if gap.small else ""
     points = f"{100 * gap.margin:g} points"
     return (
-        f"{start}, {hundred(known[gap.high], level)} {end}; of 100 {gap.low}, {hundred(known[gap.low], level)}. "
+        f"{start}, {hundred(known[gap.high], level)} {end}; of 100 with {low}, {hundred(known[gap.low], level)}. "
         f"We are {sure(gap.sure)} sure that the gap exceeds {points}.{few}"
     )
+
+
+def _who(by: tuple[str, ...], group: str) -> str:
+    """A group with the names of its columns.
+
+    >>> _who(("sex", "class"), "female & 1st"), _who(("race",), "Asian & Pacific")
+    ('sex female & class 1st', 'race Asian & Pacific')
+    """
+    values = group.split(AND, len(by) - 1) if len(by) > 1 else [group]
+    return AND.join(f"{column} {value}" for column, value in zip(by, values))
 
 
 def sentences(audited: Audited) -> list[str]:

@@ -22,6 +22,7 @@ from evenodds.labels import Ints, Labels
 from evenodds.schema import Column, Schema
 
 BETWEEN = "\x1f"  # the separator of units: no value holds it
+AND = " & "  # between the values of an intersection, as people read it
 MISSING = "(missing)"  # a group of its own: who did not say is treated somehow, too
 MOST = 1 << 14  # groups
 

@@ -9,7 +9,7 @@ from evenodds.plots.style import COLOURS, WIDTH, page
 
 
 def groups(audited: Audited, measure: str, by: tuple[str, ...] | None = None, positive: str = "") -> dict[str, Any]:
-    """A measure of every group, with its credible interval; an open point is of few rows, pooled with the others."""
+    """A measure of every group, with its credible interval; a diamond is of few rows, pooled with the others."""
     columns, c = by or audited.reads.by[:1], positive or audited.positive[0]
     rows = [
         {
@@ -29,6 +29,7 @@ def groups(audited: Audited, measure: str, by: tuple[str, ...] | None = None, po
         "axis": {"title": measure, "format": ".1f", "tickCount": 5},
     }
     kinds = {"domain": ["enough rows", "few rows"], "range": ["circle", "diamond"]}
+    legend = {"title": None, "orient": "bottom"} if any(row["rows"] == "few rows" for row in rows) else None
     layers = [
         {
             "mark": {"type": "rule", "strokeWidth": 2, "color": COLOURS[0]},
@@ -39,7 +40,7 @@ def groups(audited: Audited, measure: str, by: tuple[str, ...] | None = None, po
             "encoding": {
                 "y": y,
                 "x": x,
-                "shape": {"field": "rows", "scale": kinds, "legend": {"title": None, "orient": "bottom"}},
+                "shape": {"field": "rows", "scale": kinds, "legend": legend},
             },
         },
     ]

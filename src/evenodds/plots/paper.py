@@ -12,6 +12,7 @@ from evenodds.plots.save import svg
 from evenodds.show import Frame, cell
 
 NO_PICTURES = "Pictures are left out: vl-convert is not installed (pip install 'evenodds[plots]'). The tables have all."
+SHORT = 17  # letters: "more than 99.9 %"
 SMALLEST = 0.75  # of its size: letters of 12 pixels become 9
 STYLE = """
 :root { color-scheme: light }
@@ -139,8 +140,7 @@ def _table(table: Frame, label: str = "table") -> str:
     kinds = [' class="n"' if number else "" for number in numeric]
     head = "".join(_head(text, kind) for text, kind in zip(texts[0], kinds))
     rows = "".join(
-        "<tr>" + "".join(f"<td{kind}>{html.escape(t)}</td>" for t, kind in zip(line, kinds)) + "</tr>"
-        for line in texts[1:]
+        "<tr>" + "".join(f"<td{kind}>{_cell(t)}</td>" for t, kind in zip(line, kinds)) + "</tr>" for line in texts[1:]
     )
     caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
     named = html.escape(table.title or label, quote=True)
@@ -154,6 +154,11 @@ def _said(table: Frame) -> Frame:
     """A table with words for what is so and what is not."""
     words = {True: "yes", False: "no"}
     return Frame([{k: words[v] if isinstance(v, bool) else v for k, v in row.items()} for row in table], table.title)
+
+
+def _cell(text: str) -> str:
+    """A cell's text; what is short is not broken into lines."""
+    return html.escape(text.replace(" ", "\u00a0") if len(text) <= SHORT else text)
 
 
 def _head(text: str, kind: str) -> str:
