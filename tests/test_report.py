@@ -145,6 +145,8 @@ def test_the_audit_of_a_model_and_of_a_column_agree(made):
         (["new.csv", "--by", "sex", "--score", "income", "--target", "y"], 3, "expected a probability"),
         (["m.eo", "new.csv", "--by", "sax"], 3, "did you mean 'sex'"),
         (["m.eo", "new.csv", "--by", "sex", "--positive", "maybe"], 3, "not among the classes"),
+        (["m.eo", "new.csv", "--by", "sex", "-o", "audit.pdf"], 2, "expected a name that ends with"),
+        (["new.csv", "--by", "sex", "--predicted", "y", "--target", "y", "--stand-ins"], 2, "are for a model"),
     ],
 )
 def test_what_cannot_be_audited_is_said(made, monkeypatch, words, code, said):
@@ -153,3 +155,64 @@ def test_what_cannot_be_audited_is_said(made, monkeypatch, words, code, said):
     assert done.exit_code == code, done.output
     assert said in done.output
     assert "Traceback" not in done.output
+
+
+GRAPH = ["--graph", "sex -> income; income -> y"]
+
+
+def test_an_audit_is_a_page_too(made):
+    for kind in ("html", "md", "json"):
+        done = run("audit", made / "m.eo", made / "new.csv", "--by", "sex", *GRAPH, "-o", made / f"a.{kind}")
+        assert done.exit_code == 0, done.output
+    text, data = (made / "a.md").read_text(), json.loads((made / "a.json").read_text())
+    assert all(sentence in text for sentence in data["sentences"])
+    assert data["stand_ins"][0]["by"] == "sex"
+    assert data["graphs"][0]["criteria"]["independence"]["holds"] is False
+    page = Page()
+    page.feed((made / "a.html").read_text())
+    assert page.open == []
+    assert page.fetching == []
+    order = ["What it can say", "Who was audited", "How it treats groups", "What stands in", "What the graph says"]
+    places = [text.index(title) for title in order]
+    assert places == sorted(places)
+    assert text.index("A graph is what somebody believes") < text.index("independence, sex ⟂ said y")
+
+
+def test_stand_ins_and_graphs_on_the_terminal_and_as_json(made):
+    done = run("audit", made / "m.eo", made / "new.csv", "--by", "sex", "--stand-ins", *GRAPH)
+    assert done.exit_code == 0, done.output
+    assert "sex itself carries" in done.output
+    assert "A graph is what somebody believes" in done.output
+    done = run("audit", made / "m.eo", made / "new.csv", "--by", "sex", "--stand-ins", "--json", "-q")
+    assert {"rates", "stand_ins", "report"} <= set(json.loads(done.stdout))
+
+
+def test_a_report_has_the_graph_if_one_is_given(made):
+    done = run("report", made / "m.eo", made / "new.csv", "--by", "sex", *GRAPH, "-o", made / "g.md")
+    assert done.exit_code == 0, done.output
+    assert "sex in the graph" in (made / "g.md").read_text()
+    done = run("report", made / "m.eo", made / "new.csv", *GRAPH, "-o", made / "g.md")
+    assert done.exit_code == 2
+    done = run("report", made / "m.eo", made / "new.csv", "--by", "sex", "--graph", "sax -> y", "-o", made / "g.md")
+    assert done.exit_code == 3
+    assert "did you mean 'sax'" in done.output
+
+
+def test_bridges_have_pages_too(made):
+    rows = pd.read_csv(made / "new.csv")
+    eo.NaiveLogistic().fit(rows, "y").save(made / "b.eo")
+    for command in ("report", "audit"):
+        done = run(command, made / "b.eo", made / "new.csv", "--by", "sex", "-o", made / f"b-{command}.md")
+        assert done.exit_code == 0, done.output
+        assert "Instead of sex" in (made / f"b-{command}.md").read_text()
+
+
+def test_gaussians_and_counts_have_reports_too(tmp_path):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 300)
+    rows = pd.DataFrame({"x": rng.normal(y), "n": rng.poisson(2 + y), "g": rng.choice(["a", "b"], 300), "y": y})
+    rows.to_csv(tmp_path / "d.csv", index=False)
+    eo.NaiveBayes(columns={"x": eo.Gaussian, "n": eo.Poisson}).fit(rows, "y").save(tmp_path / "m.eo")
+    done = run("report", tmp_path / "m.eo", tmp_path / "d.csv", "--by", "g", "-o", tmp_path / "r.md")
+    assert done.exit_code == 0, done.output
+    assert "Instead of g" in (tmp_path / "r.md").read_text()
