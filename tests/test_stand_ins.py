@@ -118,6 +118,22 @@ def test_a_stratified_test_sees_within_and_not_through_the_classes():
     assert within.v == 0.0
 
 
+def test_a_group_of_few_does_not_silence_the_others():
+    """A column told by itself: a third group of a dozen rows is put together with the second."""
+    same = np.diag([393.0, 195, 12])
+    assert association(same).v == pytest.approx(1.0, abs=0.01)
+    assert association(same).p < 1e-50
+    few = np.array([[200.0, 100, 3], [100, 200, 2]])
+    assert association(few).p == pytest.approx(association(few[:, :2]).p, rel=0.5)
+    rng = np.random.default_rng(5)
+    shares = np.array([0.4, 0.3, 0.2, 0.06, 0.04])
+    sizes = (500, 300, 12, 6)
+    p = [
+        association(np.stack([rng.multinomial(n, shares) for n in sizes], axis=1).astype(float)).p for _ in range(3000)
+    ]
+    assert 0.04 < np.mean(np.array(p) < 0.05) < 0.06
+
+
 def test_means_are_compared_as_welch_does():
     rng = np.random.default_rng(3)
     a, b = rng.normal(0, 1, 80), rng.normal(0.4, 2, 50)

@@ -65,30 +65,45 @@ class Association(NamedTuple):
 def association(table: Floats) -> Association:
     """Of counts (values, groups): p of Pearson's test that the groups have one distribution, and Cramér's V.
 
-    Values that are expected fewer than five times in a group are put together first, so that the false-alarm rate is
-    what it says; V is Bergsma's (2013), which is about 0 where there is nothing, whatever the number of rows.
+    Values, and groups, that are too rare are put together first, so that five rows or more are expected in every cell
+    and the false-alarm rate is what it says; V is Bergsma's (2013), which is about 0 where there is nothing, whatever
+    the number of rows.
     """
     from scipy.special import chdtrc
 
-    table = table[:, table.sum(axis=0) > 0]
-    n = table.sum()
-    if table.shape[1] < 2 or n <= 0:
-        return Association(1.0, 0.0, 0.0, 0.0)
-    least = table.sum(axis=0).min() / n
-    rare = table.sum(axis=1) * least < LEAST
-    kept = np.vstack([table[~rare], table[rare].sum(axis=0)]) if rare.any() else table
-    kept = kept[kept.sum(axis=1) > 0]
-    if len(kept) > 1 and kept.sum(axis=1)[-1] * least < LEAST and rare.any():
-        kept = np.vstack([kept[:-2], kept[-2] + kept[-1]])
+    n, nothing = float(table.sum()), Association(1.0, 0.0, 0.0, 0.0)
+    often = np.sort(table.sum(axis=1))[-2:]  # the two most frequent values: a test needs at least those
+    if n <= 0 or len(often) < 2 or not often[0] > 0:
+        return nothing
+    kept = lumped(table.T, LEAST * n / often[0]).T
+    kept = lumped(kept, LEAST * n / kept.sum(axis=0).min())
     r, c = kept.shape
-    if r < 2:
-        return Association(1.0, 0.0, 0.0, 0.0)
+    if r < 2 or c < 2:
+        return nothing
     expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / n
     chi, degrees = float(((kept - expected) ** 2 / expected).sum()), (r - 1) * (c - 1)
     phi = max(chi / n - degrees / (n - 1), 0.0)
     smaller = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
-    v = float(np.sqrt(phi / smaller)) if smaller > 0 else 0.0
+    v = min(float(np.sqrt(phi / smaller)), 1.0) if smaller > 0 else 0.0
     return Association(float(chdtrc(degrees, chi)), v, float(degrees), chi)
+
+
+def lumped(table: Floats, need: float) -> Floats:
+    """Rows of a table whose totals are below what is needed, as one row; with the smallest other if still below.
+
+    >>> lumped(np.array([[9.0, 1], [20, 30], [2, 1], [50, 9]]), 20)
+    array([[31., 32.],
+           [50.,  9.]])
+    """
+    totals = table.sum(axis=1)
+    rare = totals < need
+    if not rare.any():
+        return table
+    kept, rest = table[~rare], table[rare].sum(axis=0)
+    if rest.sum() >= need or not len(kept):
+        return np.vstack([kept, rest])
+    kept[int(np.argmin(totals[~rare]))] += rest
+    return kept
 
 
 def association_within(tables: Sequence[Floats]) -> Association:
