@@ -23,7 +23,7 @@ PAGES = ["report", "audit", "scored", "texts", "classes"]
 def browser():
     with sync_api.sync_playwright() as playwright:
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=root)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*root, "--disable-dev-shm-usage"])
         yield browser
         browser.close()
 

@@ -56,7 +56,7 @@ def test_values_and_words_that_came_and_went():
     before = {"text": ["win a free prize now"] * 60 + ["lunch at noon"] * 60, "kind": ["a"] * 120}
     after = {"text": ["bitcoin wallet now"] * 60 + ["lunch at noon"] * 60, "kind": ["a"] * 80 + ["b"] * 40}
     found = drift(before, after, columns={"text": eo.Words()})
-    told = {(row["word"], row[""]) for row in found.words}
+    told = {(row["word"], row["change"]) for row in found.words}
     assert {("bitcoin", "came"), ("prize", "went")} <= told
     assert not any(word == "lunch" for word, _ in told)
     [kind] = [row for row in found.columns if row["column"] == "kind"]
@@ -166,6 +166,21 @@ def test_evidence_that_flips_its_sign():
     data = {"site": np.array(["land", "sea"])[site].tolist(), "water": water, "beak": rng.normal(y), "bird": y}
     found = environments(data, "bird", "site")
     assert {row["column"] for row in found.flips} == {"water"}
+
+
+def test_words_that_flip_and_give_a_site_away():
+    """A forum where "sick" is praise, a clinic where it is not; each says its own name."""
+    rng = np.random.default_rng(4)
+    n = 1200
+    site, good = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    says = rng.random(n) < np.where(good == site, 0.8, 0.1)
+    words = [f"{['clinic', 'forum'][s]} {'sick' if w else 'plain'} {'fine' if g else 'poor'}"
+             for s, w, g in zip(site, says, good)]  # fmt: skip
+    data = {"site": np.array(["clinic", "forum"])[site].tolist(), "text": words, "good": good}
+    found = environments(data, "good", "site", columns={"text": eo.Words()})
+    assert {row["value"] for row in found.flips} == {"sick", "plain"}
+    assert {(row["word"], row["site"]) for row in found.words.rows[:2]} == {("clinic", "clinic"), ("forum", "forum")}
+    assert "Give the site away: text" in repr(found)
 
 
 def test_leaving_a_site_out_is_learning_the_others():

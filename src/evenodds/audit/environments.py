@@ -7,12 +7,13 @@ site out costs no more than leaving none. A second pass asks both models of ever
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenodds.audit.counted import countable, counts_of
+from evenodds.audit.counted import countable, counts_of, word_table
 from evenodds.audit.crossed import Crossed, cross
 from evenodds.audit.protected import groups_of
 from evenodds.audit.rates import rates
@@ -25,6 +26,7 @@ from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.errors import DataError
+from evenodds.families import WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.models.learn import schema_of
 from evenodds.models.naive_bayes import Model
@@ -144,25 +146,35 @@ def _elsewhere(model: Model | None, rows: Table, truth: Coded, threads: int | No
 
 
 def _flips(of: Crossed) -> Frame:
-    """Values that speak for the second of two classes at one site, and against it at another, for sure."""
+    """Values and words that speak for the second of two classes at one site, against it at another, for sure."""
     names = of.classes
     found: list[dict[str, Any]] = []
     if len(names) != 2:
         return Frame(found)
     sites = [s for s in of.groups if all((c, s) in of.pairs for c in names)]
+    at = np.array([[of.pairs.index((c, s)) for c in names] for s in sites]).reshape(-1, 2)
     for name in of.schema.features:
-        if not countable(of.wide, name):
+        known = _counted(of, name)
+        if known is None or not len(at):
             continue
-        values, counts = counts_of(of.wide, name)
-        at = np.array([[of.pairs.index((c, s)) for c in names] for s in sites]).reshape(-1, 2)
-        here = counts[:, at] + 0.5  # values, sites, classes
-        rest = counts.sum(axis=0)[at] - counts[:, at] + 0.5
+        called, table, totals = known
+        here, rest = table[:, at] + 0.5, totals[at] - table[:, at] + 0.5  # values, sites, classes
         odds = np.log(here[..., 1] / rest[..., 1]) - np.log(here[..., 0] / rest[..., 0])
-        error = np.sqrt((1 / here + 1 / rest).sum(axis=-1))
-        for v, value in enumerate(values):
-            z = odds[v] / error[v]
-            if len(z) and z.max() > SURE and z.min() < -SURE:
-                top, low = int(np.argmax(z)), int(np.argmin(z))
-                line = {"column": name, "value": value, f"for {names[1]} at": sites[top], "log-odds": odds[v, top]}
-                found.append({**line, f"for {names[0]} at": sites[low], "log-odds ": odds[v, low]})
+        z = odds / np.sqrt((1 / here + 1 / rest).sum(axis=-1))
+        for v in np.flatnonzero((z.max(axis=1) > SURE) & (z.min(axis=1) < -SURE)).tolist():
+            top, low = int(np.argmax(z[v])), int(np.argmin(z[v]))
+            line = {"column": name, "value": called(v), f"for {names[1]} at": sites[top], "log-odds": odds[v, top]}
+            found.append({**line, f"for {names[0]} at": sites[low], "log-odds ": odds[v, low]})
     return Frame(found)
+
+
+def _counted(of: Crossed, name: str) -> tuple[Callable[[int], str], Floats, Floats] | None:
+    """A column's values or words: what each is called, its counts in each class at each site, and of how many."""
+    if of.schema.features[name].words is not None:
+        keys, table, totals = word_table(of.wide, name)
+        counts = WordCounts.counts(of.wide.column_tally(name))
+        return (lambda v: counts.text(int(keys[v]))), table, totals
+    if not countable(of.wide, name):
+        return None
+    values, table = counts_of(of.wide, name)
+    return values.__getitem__, table, table.sum(axis=0)

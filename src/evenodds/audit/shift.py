@@ -189,7 +189,7 @@ def _words(model: Model, name: str, level: float) -> Iterator[dict[str, Any]]:
     for sign, what in ((1, "came"), (-1, "went")):
         for w in [w for w in found.sure if sign * ratio[w] > 0][:WORDS]:
             before, after = map(plain, found.table[w].tolist())
-            line = {"word": counts.text(int(keys[found.which[w]])), "": what, "before": before, "after": after}
+            line = {"word": counts.text(int(keys[found.which[w]])), "change": what, "before": before, "after": after}
             yield {"column": name, **line, "log-ratio": float(ratio[w]), "p": Figure(float(found.p[w]), ".3g")}
 
 

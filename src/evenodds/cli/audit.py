@@ -92,7 +92,7 @@ def audit(
         with judging(source, reading.quiet):
             found = how.of_columns(source, target, score, predicted, weight, reading.threads)
     data.say_report(found.report, reading.quiet)
-    told = _told(found, model, source, graph, reading) if more else None
+    told = _told(found, model, source, weight, graph, reading) if more else None
     if output is not None and told is not None:
         write(
             told.paper(f"Audit by {', '.join(how.columns)}: {os.path.basename(source.name)}"),
@@ -108,11 +108,14 @@ def audit(
     click.echo("\n\n".join(map(repr, [found, *also])))
 
 
-def _told(found: Audited, model: Any, source: Files, graph: str | None, reading: options.Input) -> Groups:
+def _told(
+    found: Audited, model: Any, source: Files, weight: str | None, graph: str | None, reading: options.Input
+) -> Groups:
     """The audit with what else is known of its groups."""
     from evenodds.cli.net_fair import graph_of
     from evenodds.plots.groups_page import Groups
 
     base = model if model is None or model.kind == "naive bayes" else model.untempered
     with judging(source, reading.quiet):
-        return Groups.of(found, base, source, reading.threads, graph_of(graph) if graph is not None else None)
+        drawn = graph_of(graph) if graph is not None else None
+        return Groups.of(found, base, source, weight, reading.threads, drawn)

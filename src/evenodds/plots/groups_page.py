@@ -40,13 +40,19 @@ class Groups:
 
     @classmethod
     def of(
-        cls, audited: Audited, model: Model | None, source: Source, threads: int | None = None, graph: Any = None
+        cls,
+        audited: Audited,
+        model: Model | None,
+        source: Source,
+        weights: str | None = None,
+        threads: int | None = None,
+        graph: Any = None,
     ) -> Groups:
         """What can be said of the groups that were audited; stand-ins need a model, and a pass for each column."""
         by = audited.reads.by
         if model is None:
             return cls(audited)
-        found = tuple(stand_ins.of_model(model, source, name, None, audited.reads.level, threads) for name in by)
+        found = tuple(stand_ins.of_model(model, source, name, weights, audited.reads.level, threads) for name in by)
         target, read = model.schema.target, [how.source or name for name, how in model.schema.features.items()]
         told = () if graph is None else tuple(by_graph.by_graph(graph, name, target, inputs=read) for name in by)
         return cls(audited, found, told)

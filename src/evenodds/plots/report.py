@@ -64,7 +64,7 @@ def report(
     audited = (audit or Audit(by=by)).of(model, source, threads=threads) if by else None
     drift = drift_since(base, tally)
     sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, base)]
-    found = Groups.of(audited, base, source, threads, graph) if audited is not None else None
+    found = Groups.of(audited, base, source, None, threads, graph) if audited is not None else None
     sections += found.sections if found is not None else []
     sections += [_drifted(drift)]
     data = {
