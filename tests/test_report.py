@@ -207,6 +207,15 @@ def test_bridges_have_pages_too(made):
         assert "Instead of sex" in (made / f"b-{command}.md").read_text()
 
 
+def test_a_tempered_model_says_how_much_it_believes(made):
+    rows = pd.read_csv(made / "new.csv")
+    model = eo.NaiveBayes(temper=True).fit(rows, "y")
+    model.save(made / "t.eo")
+    assert run("report", made / "t.eo", made / "new.csv", "-o", made / "t.md").exit_code == 0
+    text = (made / "t.md").read_text()
+    assert all(f"- {sentence}" in text for sentence in model.model_.temper.sentences())
+
+
 def test_gaussians_and_counts_have_reports_too(tmp_path):
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 300)

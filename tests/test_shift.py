@@ -65,6 +65,16 @@ def test_values_and_words_that_came_and_went():
     assert kind["distance"] == pytest.approx(1 / 3)
 
 
+def test_words_that_are_repeated_raise_no_false_alarm():
+    """A text that says a word says it ten times: by tokens it would be ten times as sure as it is."""
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        texts = [["lunch " * 10 if rng.random() < 0.3 else "noon " * 10 for _ in range(120)] for _ in range(2)]
+        alarms += len(drift(*({"text": some} for some in texts), columns={"text": eo.Words()}).words) > 0
+    assert alarms / 60 <= 0.12
+
+
 def test_files_are_compared_as_tables_are(tmp_path):
     import pandas as pd
 

@@ -118,10 +118,11 @@ def _model(model: Any, base: Model) -> Section:
     said = [
         f"A model of {base.schema.target!r}: {kind}, learnt from {base.rows:,} rows, "
         f"{n_parameters(base)['naive']:,} numbers.",
-        "Its odds are tempered: " + "; ".join(base.temper.sentences())
+        "Its odds are tempered: it believes less of what several columns say, as told below."
         if base.temper is not None
         else "Its odds are as naive Bayes has them, not tempered.",
     ]
+    believed = [] if base.temper is None else [Section("How its odds are tempered", base.temper.sentences())]
     parts: list[Picture | Frame] = []
     if len(base.classes) == 2 and model is base and (known := points(base)):
         shown = "What each value adds to the log-odds; add them to the prior and read off the probability."
@@ -131,7 +132,7 @@ def _model(model: Any, base: Model) -> Section:
             table = Tables(base)[name]
             drawn = plots.words(table, base.schema.target)
             parts.append(Picture(drawn, f"The words of {name!r} that tell each class from the rest.", table, name))
-    return Section("Your model", said, parts, [Section("Its limits", LIMITS)])
+    return Section("Your model", said, parts, [*believed, Section("Its limits", LIMITS)])
 
 
 def _quality(judged: Tally, metrics: Metrics, base: Model) -> Section:
