@@ -171,6 +171,21 @@ MUTATIONS = [
     Mutation(
         "audit/judge.py", "np.square(p).sum(axis=1) + ~known", "np.square(p).sum(axis=1)", ("tests/test_metrics.py",)
     ),
+    Mutation(
+        "audit/gaps.py", "x = np.clip(y + margin, 0.0, 1.0)", "x = np.clip(y, 0.0, 1.0)", ("tests/test_audit.py",)
+    ),
+    Mutation("audit/rates.py", "np.where(all_, 1.0, high)", "high", ("tests/test_audit.py",)),
+    Mutation("audit/counted.py", ", (r - 1) * (c - 1)\n", ", r * c\n", ("tests/test_stand_ins.py",)),
+    Mutation(
+        "audit/counted.py", "errors = variance / np.maximum(n, 1)", "errors = variance", ("tests/test_stand_ins.py",)
+    ),
+    Mutation("audit/crossed.py", "[1] != group", "[1] == group", ("tests/test_stand_ins.py",)),
+    Mutation("audit/stand_ins.py", "free[0] * free[1] / 2", "0", ("tests/test_stand_ins.py",)),
+    Mutation("audit/word_tests.py", 'events="present"', 'events="counts"', ("tests/test_shift.py",)),
+    Mutation("audit/environments.py", "of.without(name)", "of.whole", ("tests/test_shift.py",)),
+    Mutation("audit/graph.py", "said, given=target)", "said)", ("tests/test_audit_graph.py",)),
+    Mutation("audit/graph.py", "[group], {target})", "[group], set())", ("tests/test_audit_graph.py",)),
+    Mutation(M + "label_shift.py", "np.log(found.shares) - old", "np.log(found.shares)", ("tests/test_shift.py",)),
 ]
 
 
