@@ -130,6 +130,8 @@ def test_what_cannot_be_asked_is_said():
         by_graph(LOANS, "sex", "repaid")
     with pytest.raises(eo.DataError, match="cannot be an input"):
         by_graph(LOANS, "sex", "repaid", inputs=["repaid"])
+    with pytest.raises(eo.DataError, match="name it with said="):
+        by_graph(f"{LOANS}; job -> said repaid", "sex", "repaid", inputs=["job"])
     with pytest.raises(eo.DataError, match="three different nodes"):
         by_graph(LOANS, "sex", "repaid", said="repaid")
 

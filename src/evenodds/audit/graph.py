@@ -126,6 +126,8 @@ def by_graph(
     unknown = tuple(name for name in given if name not in structure.parents)
     if said is None:
         said = f"said {target}"
+        if said in structure.parents:
+            raise DataError(f"the graph has a node {said!r}: if it is the prediction, name it with said=")
         structure = Structure({**structure.parents, said: tuple(name for name in given if name in structure.parents)})
     structure.check(said)
     if len({group, target, said}) < 3:
