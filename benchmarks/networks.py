@@ -33,9 +33,10 @@ from evenodds.data.source import Memory
 from evenodds.errors import DataError
 from evenodds.models.bayes_net import kernels
 from evenodds.models.bayes_net.bif import parse
+from evenodds.models.bayes_net.climbing import climb
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.reading import Columns, Encoded, encode
-from evenodds.models.bayes_net.structure_search import climb, tan
+from evenodds.models.bayes_net.structure_search import tan
 
 ASKED = ("asia", "alarm", "insurance", "hailfinder", "win95pts")
 CLOSE = 1e-9

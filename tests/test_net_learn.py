@@ -9,18 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
+from evenodds.cells import Coded
 from evenodds.data.memory import table
 from evenodds.data.source import Memory
 from evenodds.data.titanic import counts as titanic_counts
 from evenodds.data.titanic import titanic
-from evenodds.models.bayes_net import kernels, structure_search
+from evenodds.labels import Labels
+from evenodds.models.bayes_net import kernels
+from evenodds.models.bayes_net.climbing import FamilyScores, climb
+from evenodds.models.bayes_net.counting import count_families, count_family, together
 from evenodds.models.bayes_net.estimator import BayesNet
 from evenodds.models.bayes_net.learn import NetworkWarning
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.reading import Columns, encode, families_of
 from evenodds.models.bayes_net.scores import SCORES, family_score
 from evenodds.models.bayes_net.structure import Structure
-from evenodds.models.bayes_net.structure_search import chow_liu, climb, information, tan
+from evenodds.models.bayes_net.structure_search import chow_liu, information, tan
 from evenodds.models.bayes_net.tallies import Settings, dense
 from networks import ASIA, joint, random_network, random_structure
 
@@ -247,6 +251,39 @@ def test_a_hidden_node_is_found():
 
 
 @given(SEEDS)
+def test_families_counted_together_count_as_they_do_alone(seed):
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 7)
+    drawn = network.sample(60, random_state=rng)
+    rows = rows_of(with_holes(rng, drawn, 0.2) if rng.random() < 0.7 else drawn)
+    cells = {}
+    for j, name in enumerate(rows.names):
+        labels, place = Labels.coded(list(rows.states[name]))
+        if rng.random() < 0.2:  # a text that is no value
+            place = np.where(np.arange(len(place)) == 0, -1, place)
+        cells[name] = Coded(rows.codes[j], labels, place)
+    families = network.structure.parents
+    found = count_families(families, cells)
+    sizes = {name: len(states) + 1 for name, states in rows.states.items()}
+    assert sorted(node for _, nodes in together(families, sizes) for node in nodes) == sorted(families)
+    for node, parents in families.items():
+        assert found[node].trimmed() == count_family(node, parents, cells).trimmed()
+        by_weight = count_family(node, parents, cells, np.ones(60)).trimmed()
+        assert found[node].trimmed() == by_weight
+        inside = all(len(cells[name].labels) for name in (node, *parents))
+        known = np.all([cells[name].places >= 0 for name in (node, *parents)], axis=0)
+        assert not inside or found[node].counts.sum() == known.sum()
+
+
+def test_a_table_too_large_to_be_laid_out_counts_what_occurs(monkeypatch):
+    rows = ASIA.sample(200, random_state=3)
+    whole = BayesNet(ASIA.structure).fit(rows).model_
+    monkeypatch.setattr("evenodds.models.bayes_net.counting.DENSE", 6)
+    monkeypatch.setattr("evenodds.models.bayes_net.counting.PAIR", 6)
+    assert BayesNet(ASIA.structure).fit(rows).model_ == whole
+
+
+@given(SEEDS)
 def test_the_kernel_scores_as_the_family_does(seed):
     rng = np.random.default_rng(seed)
     network = random_network(rng, 5)
@@ -260,9 +297,13 @@ def test_the_kernel_scores_as_the_family_does(seed):
         tally = families_of(rows, structure)[names[node]]
         counts = dense(tally, names[node], structure.parents[names[node]], rows.states)
         for score in SCORES:
-            climbing = structure_search._Climb(rows, score, 7.0, set(), set(), 8)
-            [found] = climbing.scores(node, sum(1 << i for i in parents), [other])
+            scores = FamilyScores(rows, score, 7.0)
+            [found] = scores.more(node, sum(1 << i for i in parents), [other])
             assert found == pytest.approx(family_score(counts, score, rows.mass, 7.0), rel=1e-10, abs=1e-9)
+            whole = FamilyScores(rows, score, 7.0).one(node, sum(1 << i for i in [*parents, other]))
+            assert found == pytest.approx(whole, rel=1e-12, abs=1e-12)
+            scores.table = np.empty(counts.size - 1)
+            assert scores._counted(node, sum(1 << i for i in parents), [other]) == [-np.inf]
 
 
 def test_kernels_of_the_search_compiled_are_plain():
@@ -275,25 +316,18 @@ def test_kernels_of_the_search_compiled_are_plain():
         found.append(out)
     np.testing.assert_allclose(*found, rtol=1e-12)
     found = []
+    codes = np.ascontiguousarray(rows.codes.T)
     for how in (kernels.score_families.plain, kernels.score_families.compiled):
         for kind in (0, 1, 2):
-            out = np.zeros(3)
-            how(
-                rows.codes[0],
-                rows.codes[1],
-                rows.codes[2:5],
-                sizes[2:5],
-                2,
-                2,
-                np.zeros(0),
-                kind,
-                1.5,
-                200.0,
-                np.empty(64),
-                out,
-            )
-            found.append(out)
-    np.testing.assert_allclose(found[:3], found[3:], rtol=1e-12)
+            for room in (8, 16, 64):  # for one table, for two, for all
+                out = np.zeros(4)
+                parents, others = np.array([1]), np.array([2, 3, -1, 4])
+                how(codes, sizes, 0, parents, others, np.zeros(0), kind, 1.5, 200.0, np.empty(room), out)
+                found.append(out)
+    for some in (found[:3], found[3:6], found[6:9]):
+        np.testing.assert_array_equal(some[0], some[1])
+        np.testing.assert_array_equal(some[0], some[2])
+    np.testing.assert_allclose(found[:9], found[9:], rtol=1e-12)
 
 
 @pytest.mark.parametrize("score", ["bic", "bdeu", "k2", "aic"])

@@ -141,16 +141,18 @@ class Labels(Grid):
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         keys = hash_texts(encoded)
         order = np.argsort(keys, kind="stable")
-        first = np.ones(len(order), bool)
-        first[1:] = keys[order[1:]] != keys[order[:-1]]
-        chosen = order[first]
-        place = np.empty(len(order), np.int64)
-        place[order] = np.cumsum(first) - 1
-        if len(chosen) < len(encoded):  # equal keys must come from equal texts
+        ordered = keys[order]
+        new = ordered[1:] != ordered[:-1]
+        place, chosen = np.empty(len(order), np.int64), order
+        if new.all():
+            place[order] = np.arange(len(order))
+        else:  # equal keys must come from equal texts
+            chosen = np.concatenate([order[:1], order[1:][new]])
+            place[order] = np.concatenate([[0], np.cumsum(new)])
             for i, j in enumerate(chosen[place]):
                 if encoded[i] != encoded[j]:
                     raise _collision(texts[i], texts[j])
-        kept = [encoded[i] for i in chosen]
+        kept = [encoded[i] for i in chosen.tolist()]
         ends = np.cumsum([0, *map(len, kept)])
         return cls(keys[chosen], np.frombuffer(b"".join(kept), np.uint8), ends), place
 

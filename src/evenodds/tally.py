@@ -221,7 +221,8 @@ class Tally:
             axis, numbers, is_sum = kept.leaf(name)
             if not isinstance(axis, Fixed):
                 rows = np.flatnonzero(numbers.any(axis=-1) if numbers.ndim == 2 else numbers.any(axis=(0, -1)))
-                axis, numbers = axis.take(rows), numbers[..., rows, :]
+                if len(rows) < len(axis):
+                    axis, numbers = axis.take(rows), numbers[..., rows, :]
             leaves[name] = Leaf(axis, numbers, is_sum)
         return Tally.of(kept.groups, leaves, kept.lists)
 

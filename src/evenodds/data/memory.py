@@ -7,6 +7,7 @@ by shard, in a pool of threads, and added in order: the same bits for any number
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from evenodds.texts import Texts
 
 SHARD = 1 << 19  # rows; fixed, so that sums do not depend on the machine
 TEXT = "text"  # the column's name of texts that are not in a table
+FEW = 64  # categories that are looked up before they are read
 TILE = 1 << 12  # rows copied out of a row-major array at once
 T = TypeVar("T")
 R = TypeVar("R")
@@ -213,23 +215,26 @@ def _of_pandas(x: Any) -> Table:
     if not hasattr(x, "columns"):
         x = x.to_frame(name="x0" if x.name is None else x.name)
     columns: dict[str, Any] = {}
-    for j, name in enumerate(x.columns):
-        series = x.iloc[:, j]
+    read: dict[tuple[Any, ...], Coded] = {}  # categories that columns share are read once
+    for name, series in x.items():
         if str(name) in columns:
             raise DataError(f"two columns are named {str(name)!r}: rename one")
         if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
             columns[str(name)] = series.to_numpy()
-        elif hasattr(series, "cat"):
-            columns[str(name)] = _of_categories(series)
+        elif hasattr(series.array, "categories"):
+            columns[str(name)] = _of_categories(series.array, read)
         else:
             columns[str(name)] = _dictionary(_arrow_of_pandas(series, str(name)))
     return Table(columns, len(x))
 
 
-def _of_categories(series: Any) -> Coded:
+def _of_categories(cells: Any, read: dict[tuple[Any, ...], Coded]) -> Coded:
     """The codes of a pandas categorical as they lie, with its categories' labels."""
-    labels = codes(pa.array(series.cat.categories, from_pandas=True))
-    return Coded(series.array.codes, labels.labels, labels.place[labels.codes], labels.kind)
+    categories = pa.array(cells.categories, from_pandas=True)
+    key = (categories.type, *categories.to_pylist()) if len(categories) < FEW else (id(cells),)
+    if (labels := read.get(key)) is None:
+        labels = read[key] = codes(categories)
+    return Coded(cells.codes, labels.labels, labels.place[labels.codes], labels.kind)
 
 
 def _arrow_of_pandas(series: Any, name: str) -> Any:
@@ -261,16 +266,15 @@ def threads_for(threads: int | None) -> int:
 
 def in_order(work: Callable[[T], R], shards: Iterable[T], threads: int | None = None) -> Iterator[R]:
     """work(shard) for every shard, in their order, by a pool of threads; few shards are held at once."""
-    n = threads_for(threads)
-    if isinstance(shards, Sequence):
-        n = min(n, len(shards))
-    if n < 2:
-        yield from map(work, shards)
+    n, left = threads_for(threads), iter(shards)
+    first = list(itertools.islice(left, 2 if n > 1 else 0))
+    if len(first) < 2:  # one thread, or nothing for a second one to do
+        yield from map(work, itertools.chain(first, left))
         return
-    with ThreadPoolExecutor(n) as pool:
+    with ThreadPoolExecutor(min(n, len(shards)) if isinstance(shards, Sequence) else n) as pool:
         waiting: deque[Future[R]] = deque()
         try:
-            for shard in shards:
+            for shard in itertools.chain(first, left):
                 waiting.append(pool.submit(work, shard))
                 if len(waiting) > n:
                     yield waiting.popleft().result()

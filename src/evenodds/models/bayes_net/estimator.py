@@ -17,6 +17,7 @@ from evenodds.data.memory import Table, table
 from evenodds.data.source import Memory
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
+from evenodds.models.bayes_net.climbing import PARENTS
 from evenodds.models.bayes_net.explain import explain
 from evenodds.models.bayes_net.independence import Independence, independent
 from evenodds.models.bayes_net.learn import Learnt, NetworkWarning, Search, Wanted, learn
@@ -24,7 +25,6 @@ from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.questions import Questions
 from evenodds.models.bayes_net.scores import ESS, Score
 from evenodds.models.bayes_net.structure import Structure, edges_of
-from evenodds.models.bayes_net.structure_search import PARENTS
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
 from evenodds.models.explanation import Explanation

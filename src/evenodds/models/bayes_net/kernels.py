@@ -176,41 +176,65 @@ def gibbs(
 
 @kernel
 def score_families(
-    config: Any, own: Any, others: Any, sizes: Any, r: Any, q: Any, weights: Any, kind: Any, each: Any, mass: Any,
+    codes: Any, sizes: Any, node: Any, parents: Any, others: Any, weights: Any, kind: Any, each: Any, mass: Any,
     table: Any, out: Any,
 ) -> None:  # fmt: skip
     """The score of a node with its parents and one more, for each of some others: see `scores.family_score`.
 
-    `config` is the parents' values together, `own` the node's value, others[k] that of the k-th other (of a size of 0:
-    no other); rows with -1 are left out. `kind` 0: the log-likelihood less `each` a parameter; 1 and 2: the evidence
-    under `each` pseudo-rows over the table, or `each` a cell. What the rows say is scaled up to `mass` rows.
+    `codes` are (rows, nodes), -1 where a cell is missing: such rows are left out. Another of -1 is no other. `kind` 0:
+    the log-likelihood less `each` a parameter; 1 and 2: the evidence under `each` pseudo-rows over the table, or `each`
+    a cell. What the rows say is scaled up to `mass` rows. A table that is too large scores -inf.
+
+    Tables of many others are filled side by side, so that a row need not wait for the one before it to be written.
     """
-    n = len(own)
-    for k in range(len(sizes)):
-        size = max(sizes[k], 1)
-        cells = q * size * r
-        for i in range(cells):
+    r, q = sizes[node], 1
+    for p in parents:
+        q = min(q * sizes[p], len(table) + 1)
+    cells, starts = np.empty(len(others), np.int64), np.empty(len(others), np.int64)
+    for k in range(len(others)):
+        cells[k] = q * r * (sizes[others[k]] if others[k] >= 0 else 1)
+    first = 0
+    while first < len(others):
+        last, used = first, 0
+        while last < len(others) and used + min(cells[last], len(table)) <= len(table):
+            starts[last] = used
+            used += cells[last] if cells[last] <= len(table) else 0
+            last += 1
+        for i in range(used):
             table[i] = 0.0
-        for i in range(n):
-            c, y = config[i], own[i]
-            x = others[k, i] if sizes[k] > 0 else 0
-            if c >= 0 and y >= 0 and x >= 0:
-                table[(c * size + x) * r + y] += weights[i] if len(weights) else 1.0
-        total, used = 0.0, 0.0
-        a = each / cells if kind == 1 else each
-        for j in range(q * size):
-            rows = 0.0
-            for y in range(r):
-                m = table[j * r + y]
-                if m > 0:
-                    rows += m
-                    total += m * math.log(m) if kind == 0 else math.lgamma(a + m) - math.lgamma(a)
-            if rows > 0:
-                used += rows
-                total -= rows * math.log(rows) if kind == 0 else math.lgamma(r * a + rows) - math.lgamma(r * a)
-        if 0 < used < mass:
-            total *= mass / used
-        out[k] = total - each * q * size * (r - 1) if kind == 0 else total
+        for i in range(codes.shape[0]):
+            y, c = np.int64(codes[i, node]), np.int64(0)
+            known = y >= 0
+            for p in parents:
+                known = known and codes[i, p] >= 0
+                c = c * sizes[p] + codes[i, p]
+            if known:
+                w = weights[i] if len(weights) else 1.0
+                for k in range(first, last):
+                    o = others[k]
+                    x = np.int64(codes[i, o]) if o >= 0 else np.int64(0)
+                    if x >= 0 and cells[k] <= len(table):
+                        width = sizes[o] if o >= 0 else np.int64(1)
+                        table[np.uint64(starts[k] + (c * width + x) * r + y)] += w
+        for k in range(first, last):
+            if cells[k] > len(table):
+                out[k] = -np.inf
+                continue
+            total, used_mass = 0.0, 0.0
+            a = each / cells[k] if kind == 1 else each
+            for j in range(starts[k], starts[k] + cells[k], r):
+                rows = 0.0
+                for m in table[j : j + r]:
+                    if m > 0:
+                        rows += m
+                        total += m * math.log(m) if kind == 0 else math.lgamma(a + m) - math.lgamma(a)
+                if rows > 0:
+                    used_mass += rows
+                    total -= rows * math.log(rows) if kind == 0 else math.lgamma(r * a + rows) - math.lgamma(r * a)
+            if 0 < used_mass < mass:
+                total *= mass / used_mass
+            out[k] = total - each * (cells[k] // r) * (r - 1) if kind == 0 else total
+        first = last
 
 
 @kernel
@@ -249,8 +273,7 @@ def pair_information(codes: Any, sizes: Any, groups: Any, many: Any, weights: An
 
 
 @kernel
-def combine(places: Any, size: Any, group: Any) -> None:
-    """group = group · size + place, in place; -1 where either is."""
-    for i in range(len(places)):
-        p, g = places[i], group[i]
-        group[i] = g * size + p if g >= 0 and p >= 0 else -1
+def combine(codes: Any, size: Any, group: Any) -> None:
+    """group = group · size + code + 1, in place: a missing cell (-1) is the first of `size` values."""
+    for i in range(len(codes)):
+        group[i] = group[i] * size + codes[i] + 1

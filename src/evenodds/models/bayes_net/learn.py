@@ -13,12 +13,13 @@ from evenodds.data.source import Source
 from evenodds.errors import DataError, warn
 from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats
+from evenodds.models.bayes_net.climbing import PARENTS, PATIENCE, climb
 from evenodds.models.bayes_net.em import fill_in, tally_of
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.reading import Columns, Encoded, encode, families_of, sum_families
 from evenodds.models.bayes_net.scores import ESS, Score
 from evenodds.models.bayes_net.structure import Structure
-from evenodds.models.bayes_net.structure_search import PARENTS, PATIENCE, chow_liu, climb, tan
+from evenodds.models.bayes_net.structure_search import chow_liu, tan
 from evenodds.models.bayes_net.tables import States
 from evenodds.models.bayes_net.tallies import Settings
 from evenodds.tally import Tally

@@ -21,9 +21,9 @@ from evenodds.errors import DataError
 from evenodds.families import Binned, Categorical
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints, Labels
-from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.counting import count_families
+from evenodds.models.bayes_net.structure import Structure, unknown
 from evenodds.models.bayes_net.tables import States, checked_states
-from evenodds.models.bayes_net.tallies import count_family
 from evenodds.schema import Column, Schema, did_you_mean
 from evenodds.tally import Tally
 
@@ -137,7 +137,7 @@ def sum_families(
     """The tally of every family (a node and its parents) over all rows of a source, in one pass."""
 
     def work(cells: Cells, weigh: Floats | None) -> dict[str, Tally]:
-        return {node: count_family(node, parents, cells, weigh) for node, parents in families.items()}
+        return count_families(families, cells, weigh)
 
     total: dict[str, Tally] = {}
     report = Report()
@@ -160,6 +160,12 @@ class Encoded:
     def rows(self) -> int:
         """How many rows."""
         return self.codes.shape[1]
+
+    def place(self, name: str) -> int:
+        """Where a node is among all."""
+        if name not in self.names:
+            raise DataError(unknown("node", name, self.names))
+        return self.names.index(name)
 
     @property
     def mass(self) -> float:
@@ -220,4 +226,5 @@ def families_of(encoded: Encoded, structure: Structure) -> dict[str, Tally]:
     for j, name in enumerate(encoded.names):
         labels, place = Labels.coded(list(encoded.states[name]))
         cells[name] = Coded(encoded.codes[j], labels, place)
-    return {n: count_family(n, p, cells, encoded.weights).trimmed() for n, p in structure.parents.items()}
+    tallies = count_families(structure.parents, cells, encoded.weights)
+    return {node: tally.trimmed() for node, tally in tallies.items()}

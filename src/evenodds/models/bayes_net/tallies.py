@@ -16,21 +16,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.cells import Coded
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Dirichlet, Estimate
 from evenodds.families.base import COLUMN, check_estimate
-from evenodds.families.leaves import Floats, Rows, count
+from evenodds.families.leaves import Floats
 from evenodds.families.smoothing import WEAK, auto_smoothing
-from evenodds.labels import Fixed, Grid, Labels
-from evenodds.models.bayes_net.kernels import combine
+from evenodds.labels import Grid, Labels
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import States, check_size
 from evenodds.tally import Leaf, Tally
 
 PriorKind = Literal["pooled", "flat", "bdeu", "k2"]
 PRIORS: tuple[PriorKind, ...] = ("pooled", "flat", "bdeu", "k2")
-DENSE = 1 << 18  # cells that are counted in place; of more, those that occur
 LABELS = "labels"
 
 
@@ -60,9 +57,12 @@ class Settings:
 
 def joined(values: Sequence[str]) -> str:
     """The parents' values as one text."""
-    if len(values) == 1:
-        return values[0]
-    return ",".join(value.replace("\\", "\\\\").replace(",", "\\,") for value in values)
+    return values[0] if len(values) == 1 else ",".join(map(escaped, values))
+
+
+def escaped(value: str) -> str:
+    """A value that can stand beside others."""
+    return value.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def parted(text: str, many: int = 2) -> list[str]:
@@ -78,58 +78,6 @@ def parted(text: str, many: int = 2) -> list[str]:
         else:
             parts[-1] += next(letters) if letter == "\\" else letter
     return parts
-
-
-def count_family(node: str, parents: tuple[str, ...], cells: Mapping[str, Coded], weights: Floats | None) -> Tally:
-    """How often each value of a node occurs with each of its parents' values; rows that lack a cell are left out.
-
-    Rows are counted by the codes they have; only the small table of counts is brought into the order of the labels.
-    """
-    own, many = cells[node], 1
-    where, axis = own.codes, own.labels
-    sizes = [len(cells[parent].place) for parent in parents]
-    group: Any = np.zeros(len(where), np.int32 if math.prod(sizes) < 2**31 else np.int64)
-    for parent, size in zip(parents, sizes):
-        combine(cells[parent].codes, size, group)
-        many *= size
-    if group.min(initial=0) < 0:
-        where, group = np.where(group < 0, -1, where), np.maximum(group, 0)
-    kept = np.arange(0)
-    if many * (len(own.place) + 1) > DENSE:
-        kept, group = np.unique(group, return_inverse=True)
-        many = len(kept)
-    local = count(where, len(own.place), Rows(group, many, weights))
-    numbers = _placed(local, own.place, len(axis), -2)
-    if not parents:
-        return Tally.of(Fixed(1), {(node, LABELS): Leaf(axis, numbers)})
-    if len(parents) == 1 and not len(kept):
-        above = cells[parents[0]]
-        numbers = _placed(numbers, above.place, len(above.labels), -1)
-        return Tally.of(above.labels, {(node, LABELS): Leaf(axis, numbers)})
-    occurs = np.flatnonzero(numbers.any(axis=tuple(range(numbers.ndim - 1))))
-    texts = [_texts(cells[parent]) for parent in parents]
-    at = np.unravel_index(kept[occurs] if len(kept) else occurs, sizes)
-    labels, place = Labels.coded([joined([t[i] for t, i in zip(texts, values)]) for values in zip(*at)])
-    return Tally.of(labels, {(node, LABELS): Leaf(axis, _placed(numbers[..., occurs], place, len(labels), -1))})
-
-
-def _placed(numbers: Any, place: Any, size: int, axis: int) -> Any:
-    """Numbers along one axis at their places; those that share one are added, those of none (-1) left out."""
-    real = place >= 0
-    shape = list(numbers.shape)
-    shape[axis] = size
-    found = np.zeros(shape, numbers.dtype)
-    if len(place) == size and real.all():  # one each
-        found[(..., place) if axis == -1 else (..., place, slice(None))] = numbers
-    else:
-        np.add.at(np.moveaxis(found, axis, 0), place[real], np.moveaxis(numbers, axis, 0)[real])
-    return found
-
-
-def _texts(cells: Coded) -> list[str]:
-    """The text of each code."""
-    texts = cells.labels.texts()
-    return [texts[i] if i >= 0 else "" for i in cells.place]
 
 
 def dense(tally: Tally, node: str, parents: tuple[str, ...], states: States) -> Floats:
@@ -192,16 +140,18 @@ def table_of(counts: Floats, settings: Settings) -> Floats:
     Parents' values that no row has say nothing: without a prior they get the shares of all rows, or equal ones.
     """
     if settings.estimate == "mle" or (settings.prior == "pooled" and len(counts) == 1):
-        pooled = counts.sum(axis=0)
-        whole = counts.sum(axis=1, keepdims=True)
-        filled = np.where(whole > 0, counts, pooled if pooled.any() else 1.0)
-        found: Any = Categorical.estimate(of_counts(filled), "mle")
+        whole, pooled = counts.sum(axis=1), counts.sum(axis=0)
+        if not whole.all():
+            counts = np.where(whole[:, None] > 0, counts, pooled if pooled.any() else 1.0)
+        found: Any = Categorical._of(Dirichlet(counts.T), "mean")  # the shares themselves: a prior of nothing
     else:
         tally = of_counts(counts)
         found = Categorical.estimate(tally, settings.estimate, prior_of(tally, settings))
-    shares = np.asarray(found.shares).T
+    shares = np.ascontiguousarray(np.asarray(found.shares).T)
     empty = ~(shares.sum(axis=1) > 0)  # no rows, and a prior of nothing
-    return np.ascontiguousarray(np.where(empty[:, None], 1 / counts.shape[1], shares))
+    if empty.any():
+        shares[empty] = 1 / counts.shape[1]
+    return shares
 
 
 def posterior_of(counts: Floats, settings: Settings) -> Floats:
