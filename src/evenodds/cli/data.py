@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
     from evenodds.data.files import Files
     from evenodds.data.report import Report
+    from evenodds.models.bayes_net.classifier import NetworkClassifier
     from evenodds.models.bridge.bridge import Bridge
     from evenodds.models.glm.regression import Regression
     from evenodds.models.mixture.model import MixtureModel
@@ -66,14 +67,21 @@ def say_report(report: Report, quiet: bool = False) -> None:
     say(report.sentences(), quiet)
 
 
-def load_any(path: str) -> Model | Bridge | Regression | MixtureModel:
-    """The model in a file, whatever its kind; a network has commands of its own."""
+def load_any(path: str) -> Model | Bridge | Regression | MixtureModel | NetworkClassifier:
+    """The model in a file, whatever its kind; a network as what it tells, one that tells nothing is refused."""
     from evenodds.models.saved import load
 
     found: Any = load(path)
     if found.kind == "network":
-        raise WrongUsageError(f"{path} is a network: evenodds net show, query and sample take it")
-    return cast("Model | Bridge | Regression | MixtureModel", found)
+        from evenodds.models.bayes_net.classifier import NetworkClassifier
+
+        if found.target is None:
+            raise WrongUsageError(
+                f"{path} is a network: evenodds net show, query and sample take it; the node that it is to tell from "
+                "the others is named with --target where it is fitted, or by `evenodds net convert`"
+            )
+        found = NetworkClassifier(found, found.target)
+    return cast("Model | Bridge | Regression | MixtureModel | NetworkClassifier", found)
 
 
 def load(path: str) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from evenodds.cli import options
 from evenodds.cli.net_fair import fair
 from evenodds.cli.net_learn import fit, learn, load_network, structure_of, write_network
 from evenodds.cli.output import WrongUsageError, print_json
-
-if TYPE_CHECKING:
-    pass
 
 METHODS = ("exact", "weighting", "gibbs")
 
@@ -206,12 +203,15 @@ def sample(network: str, rows: int, pairs: tuple[str, ...], seed: int | None, as
 @click.argument("network")
 @click.argument("output", type=click.Path(dir_okay=False))
 @click.option("--encoding", metavar="NAME", help="Of a .bif file that is read; detected if not given.")
-def convert(network: str, output: str, encoding: str | None) -> None:
+@click.option("-t", "--target", metavar="NODE", help="The node that `evenodds predict` tells; kept in an .eo file.")
+def convert(network: str, output: str, encoding: str | None, target: str | None) -> None:
     """Write a network as another kind of file: .bif, .eo, or .svg for a picture.
 
     \b
       evenodds net convert asia.bif asia.eo
+      evenodds net convert asia.bif asia.eo --target lung
     """
     from evenodds.models.bayes_net.network import Network
 
-    write_network(Network.read(network, encoding) if encoding is not None else load_network(network), output)
+    model = Network.read(network, encoding) if encoding is not None else load_network(network)
+    write_network(model if target is None else model.telling(target), output)

@@ -37,6 +37,8 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         else:
             click.echo(f"{learnt!r}\n\n{shown_weights!r}")
         return
+    if learnt.kind == "network":
+        raise WrongUsageError(f"{model} is a network: evenodds net show takes it")
     if learnt.kind == "mixture":
         if columns:
             raise WrongUsageError(f"{model} is a mixture: it is shown whole")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Mapping
 from typing import Any, Self
@@ -10,17 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-from evenodds.cells import as_column
 from evenodds.data.files import is_source, read
-from evenodds.data.memory import Table, table
+from evenodds.data.memory import Table
+from evenodds.data.reading import Reading
 from evenodds.data.source import Memory
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
+from evenodds.labels import canonical
+from evenodds.models.bayes_net.classifier import NetworkClassifier, features, in_memory
 from evenodds.models.bayes_net.climbing import PARENTS
-from evenodds.models.bayes_net.explain import explain
 from evenodds.models.bayes_net.independence import Independence, independent
-from evenodds.models.bayes_net.learn import Learnt, NetworkWarning, Search, Wanted, learn
+from evenodds.models.bayes_net.learn import Learnt, Search, Wanted, learn
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.questions import Questions
 from evenodds.models.bayes_net.scores import ESS, Score
@@ -28,8 +31,9 @@ from evenodds.models.bayes_net.structure import Structure, edges_of
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
 from evenodds.models.explanation import Explanation
+from evenodds.models.shell import classes_of
 from evenodds.replacing import Path
-from evenodds.schema import SchemaWarning
+from evenodds.schema import Schema, SchemaWarning
 
 WEIGHT = "sample weight"  # the column of weights that are given apart
 
@@ -92,6 +96,13 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     model_: Network
     classes_: NDArray[Any]
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
     def __init__(
         self,
         structure: Any = None,
@@ -135,6 +146,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def of(cls, network: Network, target: str | None = None) -> Self:
         """The estimator of a network, such as one from a file."""
         how = network.settings
+        target = target or network.target
         new = cls(
             network.structure, target, tables=network.by_hand or None, states=network.states, estimate=how.estimate,
             prior=how.prior, smoothing=how.smoothing, cuts=dict(network.columns.cuts) or None,
@@ -194,31 +206,47 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.objective_ = list(found.objective)
         return self._keep(found.network, target)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn some more rows: their tallies are added. The graph stays."""
-        if not hasattr(self, "model_"):
-            return self.fit(X, y, sample_weight)
-        if self.missing != "ignore":
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn some more rows: their tallies are added. The graph stays, and so do the cuts of the first rows.
+
+        `classes` are values of the target that later rows may have.
+        """
+        known = getattr(self, "model_", None)
+        if known is not None and self.missing != "ignore":
             raise DataError("what was filled in by steps does not add: fit all rows together")
-        more, _ = self._learn(X, y, sample_weight, self.model_.structure)
-        return self._keep(self.model_ + more.network, getattr(self, "target_", None))
+        found, target = self._learn(X, y, sample_weight, known)
+        network = found.network if known is None else known + found.network
+        if classes is not None and target is not None:
+            more = {canonical(label) for label in np.asarray(classes).tolist()} - set(network.states[target])
+            order = network.columns.order(target, [*network.states[target], *more])
+            network = dataclasses.replace(network, states={**network.states, target: order})
+        return self._keep(network, getattr(self, "target_", target))
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""
         if self.missing != "ignore":
             raise DataError("what was filled in by steps does not subtract: fit the other rows")
-        less, _ = self._learn(X, y, sample_weight, self.network.structure)
+        less, _ = self._learn(X, y, sample_weight, self.network)
         return self._keep(self.network - less.network, getattr(self, "target_", None))
 
-    def _learn(self, X: Any, y: Any, weights: Any, graph: Structure | None = None) -> tuple[Learnt, str | None]:
-        source, target, weigh = self._source(X, y, weights)
-        structure = graph or (None if self.structure is None else Structure.of(self.structure))
-        search = None if graph is not None else self.search
-        if structure is None and search is None and target is not None:
-            search = "star"
+    def _learn(self, X: Any, y: Any, weights: Any, like: Network | None = None) -> tuple[Learnt, str | None]:
+        """What some rows say; of a network they are to be added to, the graph and how its columns are read."""
+        source, target, weigh = self._source(X, y, weights, like)
+        structure = None if self.structure is None else Structure.of(self.structure)
+        search = self.search
+        if like is not None:
+            structure, search = like.structure, None
+        elif structure is None and search in (None, "star", "tan"):
+            if target is None:
+                raise DataError(
+                    "no graph is given: name one, as in 'rain -> wet', or say how it is searched for, search='tan', "
+                    "which needs a target: this BayesNet estimator requires y to be passed, but the target y is None"
+                )
+            search = search or "star"
         wanted = Wanted(
             structure, search, target, self.criterion, self.ess, edges_of(self.required), edges_of(self.forbidden),
-            self.max_parents, missing=self.missing, cuts=dict(self.cuts or {}), random_state=self.random_state,  # type: ignore[arg-type]
+            self.max_parents, missing=self.missing, cuts=dict(self.cuts or {}),  # type: ignore[arg-type]
+            columns=None if like is None else like.columns, random_state=self.random_state,
         )  # fmt: skip
         states, tables = dict[str, Any](), dict[str, Any]()
         if structure is not None:
@@ -231,37 +259,32 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(sentence, SchemaWarning, stacklevel=3)
         return found, target
 
-    def _source(self, X: Any, y: Any, weights: Any) -> tuple[Any, str | None, str | None]:
+    def _source(self, X: Any, y: Any, weights: Any, like: Network | None) -> tuple[Any, str | None, str | None]:
         """Where rows come from, and the names of the target and of the weights in it."""
-        target = y if isinstance(y, str) else self.target
+        target = y if isinstance(y, str) else self.target or (None if like is None else like.target)
         if is_source(X):
             if not isinstance(y, (str, type(None))) or not isinstance(weights, (str, type(None))):
                 raise DataError("rows of a file have their target and weights in columns: name them")
             return read(X), target, weights
-        rows = table(
-            X.collect() if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape") else X
-        )
+        rows = in_memory(X, like)
         columns: dict[str, Any] = dict(rows.columns)
         if y is not None and not isinstance(y, str):
-            target = self.target or str(getattr(y, "name", None) or "class")
-            columns[target] = as_column(y)
+            target = target or str(getattr(y, "name", None) or "class")
+            columns[target] = classes_of(y)
             if len(columns[target]) != rows.rows:
                 raise DataError(f"{len(columns[target])} target values for {rows.rows} rows: give one for each row")
         if weights is not None and not isinstance(weights, str):
             columns[WEIGHT], weights = check_weights(weights, rows.rows), WEIGHT
-        if rows.rows == 0:
-            raise DataError("the table has no rows")
-        if rows.dense is not None:
-            raise DataError("a sparse matrix has no columns of categories: give a data frame")
         return Memory(Table(columns, rows.rows, rows.named)), target, weights
 
     def _keep(self, network: Network, target: str | None) -> Self:
-        self.model_ = network
+        self.model_ = network.telling(target)
         if target is not None:
-            network.structure.check(target)
             self.target_, self.classes_ = target, np.array(network.values(target))
-            names = [node for node in network.structure.nodes if node != target]
-            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        names = features(self.model_)
+        self.n_features_in_ = len(names)
+        if names != [f"x{j}" for j in range(len(names))]:
+            self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
     # -- a classifier ------------------------------------------------------------------------------------------------
@@ -273,41 +296,21 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.network.structure.check(target)
         return str(target)
 
+    def _classifier(self) -> NetworkClassifier:
+        if not hasattr(self, "model_") and self.tables is None:
+            check_is_fitted(self)
+        network = self.network.telling(self._target())
+        return NetworkClassifier(network, self._target())
+
     def predict_proba(self, X: Any) -> Floats:
         """p(target | row) of every row; missing cells, and values that are no states, are integrated out."""
-        network, target = self.network, self._target()
-        others = [node for node in network.structure.nodes if node != target]
-        at = network.places([target])[0]
-
-        def answer(rows: Any) -> Floats:
-            if others and not set(others) & set(rows.columns):
-                raise DataError(f"the rows have none of the columns {', '.join(map(repr, others[:8]))}")
-            found, impossible = network.inference.posterior(at, network.codes(rows, others))
-            if impossible.any():
-                found[impossible] = network.inference.marginals({}, {})[at]
-                warnings.warn(
-                    f"{int(impossible.sum())} rows have probability 0 under these tables: they get p({target}); "
-                    "a prior avoids this",
-                    NetworkWarning,
-                    stacklevel=3,
-                )
-            return found
-
+        model = self._classifier()
         if not is_source(X):
-            return answer(self._source(X, None, None)[0].table)
-        from evenodds.models.bayes_net.reading import batches
-
+            return model.proba(in_memory(X, model.network))
         source = read(X)
-        known = [node for node in others if node in source.sample().columns]
-        columns = type(network.columns)({n: network.columns.kinds.get(n, "text") for n in known}, network.columns.cuts)
-        parts = batches(
-            source,
-            columns,
-            None,
-            self.threads,
-            lambda cells, _: answer(Table(cells, len(next(iter(cells.values())).codes))),
-        )
-        return np.concatenate([part for part, _ in parts])
+        known = [name for name in model.features if name in source.sample().columns]
+        reading = Reading(Schema({name: model.schema.columns[name] for name in known}, ""), target=False)
+        return np.concatenate([model.proba(reading(batch).table) for batch in source.batches(reading.columns)])
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log p(target | row)."""
@@ -319,8 +322,12 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = self.predict_proba(X).argmax(axis=1)
         return np.array(self.network.values(self._target()))[best]
 
+    def decision_function(self, X: Any) -> Floats:
+        """The log-odds of the second class against the first; with more classes, log p(c | x)."""
+        log = self.predict_log_proba(X)
+        return np.asarray(log[:, 1] - log[:, 0]) if log.shape[1] == 2 else log
+
     def explain(self, X: Any, of: Any = None, against: Any = None) -> list[Explanation]:
         """Why each row is given its value: the prior and what each finding adds, in log-odds that add up."""
-        network, target = self.network, self._target()
-        others = [node for node in network.structure.nodes if node != target]
-        return explain(network, target, network.codes(self._source(X, None, None)[0].table, others), of, against)
+        model = self._classifier()
+        return model.explain(in_memory(X, model.network), of, against)

@@ -13,6 +13,7 @@ from evenodds.data.source import Source
 from evenodds.errors import DataError, warn
 from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats
+from evenodds.models.bayes_net.classifier import NetworkWarning
 from evenodds.models.bayes_net.climbing import PARENTS, PATIENCE, climb
 from evenodds.models.bayes_net.em import fill_in, tally_of
 from evenodds.models.bayes_net.network import Network
@@ -27,10 +28,7 @@ from evenodds.tally import Tally
 Search = Literal["star", "tan", "chow-liu", "hill-climbing"]
 SEARCHES: tuple[Search, ...] = ("star", "tan", "chow-liu", "hill-climbing")
 Missing = Literal["ignore", "em"]
-
-
-class NetworkWarning(UserWarning):
-    """Something about a learnt network that a person should know."""
+WEIGHTLESS = "all weights are zero: a row of weight 0 is no row"
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,7 @@ class Wanted:
     patience: int = PATIENCE
     missing: Missing = "ignore"
     cuts: Mapping[str, Any] = field(default_factory=dict)
+    columns: Columns | None = None  # as other rows were read, where these are to be added to them
     random_state: Seed = 0
 
     def __post_init__(self) -> None:
@@ -83,20 +82,23 @@ def learn(
     if wanted.structure is None:
         names = [name for name in names if name != weights]
     hidden = [name for name in names if name not in sample.columns and name in given and wanted.missing == "em"]
-    columns = Columns.decided(source, [name for name in names if name not in hidden], wanted.cuts, sample)
+    seen = [name for name in names if name not in hidden]
+    columns = wanted.columns or Columns.decided(source, seen, wanted.cuts, sample, wanted.target)
     if wanted.search in (None, "star") and wanted.missing == "ignore":
         structure = _star(names, wanted.target) if wanted.structure is None else wanted.structure
         families = {node: parents for node, parents in structure.parents.items() if node not in tables}
         tallies, report = sum_families(source, columns, families, weights, threads)
-        _check_rows(source, tallies)
-        return Learnt(Network.learnt(structure, tallies, settings, columns, given, tables), report)
+        _check_rows(source, tallies, weights)
+        network = Network.learnt(structure, tallies, settings, columns, given, tables)
+        return Learnt(network.telling(wanted.target), report)
     rows, report = encode(source, columns, weights, threads, given)
     if rows.rows == 0 or rows.mass == 0:
-        raise DataError(f"{source.name} has no rows to learn from")
+        raise DataError(WEIGHTLESS if rows.rows else f"{source.name} has no rows to learn from")
     structure = find_structure(rows, wanted)
     if wanted.missing == "ignore":
         tallies = {node: tally for node, tally in families_of(rows, structure).items() if node not in tables}
-        return Learnt(Network.learnt(structure, tallies, settings, columns, rows.states, tables), report)
+        network = Network.learnt(structure, tallies, settings, columns, rows.states, tables)
+        return Learnt(network.telling(wanted.target), report)
     if hidden:
         empty = np.full((len(hidden), rows.rows), -1, np.int32)
         rows = Encoded((*rows.names, *hidden), rows.states, np.concatenate([rows.codes, empty]), rows.weights)
@@ -109,7 +111,7 @@ def learn(
         node: tally_of(node, structure.parents[node], counts, rows.states) for node, counts in filled.counts.items()
     }  # fmt: skip
     network = Network.learnt(structure, expected, settings, columns, rows.states, tables)
-    return Learnt(network, report, tuple(filled.objective))
+    return Learnt(network.telling(wanted.target), report, tuple(filled.objective))
 
 
 def find_structure(rows: Encoded, wanted: Wanted) -> Structure:
@@ -140,7 +142,9 @@ def _star(names: list[str], target: str | None) -> Structure:
     return Structure({name: () if name == target else (target,) for name in names})
 
 
-def _check_rows(source: Source, tallies: Mapping[str, Tally]) -> None:
+def _check_rows(source: Source, tallies: Mapping[str, Tally], weights: str | None) -> None:
+    if weights is not None and not any(tally.counts.size for tally in tallies.values()):
+        raise DataError(WEIGHTLESS)
     for node, tally in tallies.items():
         if not tally.counts.size:
             raise DataError(

@@ -20,6 +20,7 @@ no        0.7158
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ class Network(Questions, Saved):
     tallies: Mapping[str, Tally] = field(default_factory=dict)  # of all other nodes
     settings: Settings = field(default_factory=Settings)
     columns: Columns = NO_COLUMNS  # how the nodes' columns are read
+    target: str | None = None  # the node that is told from the others, if one is
     kind = "network"
 
     @classmethod
@@ -145,14 +147,14 @@ class Network(Questions, Saved):
             if set(self.states[node]) != set(other.states[node]) else self.states[node]
             for node in self.structure.nodes
         }  # fmt: skip
-        return Network(self.structure, states, self.by_hand, found, self.settings, self.columns)
+        return dataclasses.replace(self, states=states, tallies=found)
 
     def fade(self, factor: float) -> Network:
         """All evidence so far, worth `factor` times as much."""
         if not 0 <= factor < np.inf:
             raise ValueError(f"fade({factor}): expected a factor of 0 or more")
         tallies = {node: tally * factor for node, tally in self.tallies.items()}
-        return Network(self.structure, self.states, self.by_hand, tallies, self.settings, self.columns)
+        return dataclasses.replace(self, tallies=tallies)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -163,6 +165,7 @@ class Network(Questions, Saved):
             and all(np.array_equal(table, other.by_hand[node]) for node, table in self.by_hand.items())
             and dict(self.tallies) == dict(other.tallies)
             and self.settings == other.settings
+            and self.target == other.target
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -177,7 +180,13 @@ class Network(Questions, Saved):
 
     def set(self, settings: Settings) -> Network:
         """The same tallies under other settings; no pass over the data."""
-        return Network(self.structure, self.states, self.by_hand, self.tallies, settings, self.columns)
+        return dataclasses.replace(self, settings=settings)
+
+    def telling(self, target: str | None) -> Network:
+        """The same network, which tells a node from the others."""
+        if target is not None:
+            self.structure.check(target)
+        return self if target == self.target else dataclasses.replace(self, target=target)
 
     # -- tables ------------------------------------------------------------------------------------------------------
 
@@ -322,13 +331,9 @@ class Network(Questions, Saved):
         return found
 
     def redrawn(
-        self,
-        nodes: list[int],
-        hard: Mapping[int, int],
-        soft: Mapping[int, Floats],
-        draws: int,
+        self, nodes: list[int], hard: Mapping[int, int], soft: Mapping[int, Floats], draws: int,
         rng: np.random.Generator,
-    ) -> Floats:
+    ) -> Floats:  # fmt: skip
         """The answers to one question under many tables, drawn from what is known of them."""
         program = self.inference.program(Asked(tuple(nodes), tuple(hard), tuple(soft), whole=False))
         evidence = np.array([[hard[i] for i in program.asked.hard]], np.int64).reshape(1, -1)

@@ -27,6 +27,7 @@ from evenodds.models.bayes_net.tables import States, checked_states
 from evenodds.schema import Column, Schema, did_you_mean
 from evenodds.tally import Tally
 
+PARTS = 8  # of a column of numbers that is cut, if nobody says where
 MANY = 50  # different numbers of a column, from which on it must be cut
 Cells = dict[str, Coded]
 
@@ -40,9 +41,14 @@ class Columns:
 
     @classmethod
     def decided(
-        cls, source: Source, names: Sequence[str], cuts: Mapping[str, Any] | None = None, sample: Table | None = None
-    ) -> Columns:
-        """What the columns are, by the first rows: `cuts` has edges by column, or a number of parts of equal mass."""
+        cls, source: Source, names: Sequence[str], cuts: Mapping[str, Any] | None = None, sample: Table | None = None,
+        target: str | None = None,
+    ) -> Columns:  # fmt: skip
+        """What the columns are, by the first rows: `cuts` has edges by column, or a number of parts of equal mass.
+
+        Columns of many different numbers are cut into such parts where they are to tell a target; without one it is
+        for people to say what a node's states are.
+        """
         told = dict(cuts or {})
         sample = source.sample() if sample is None else sample
         for name in [*names, *told]:
@@ -55,7 +61,9 @@ class Columns:
                 continue
             places = coded(sample[name], f"column {name!r}").places
             many = len(np.unique(places[places >= 0]))
-            if many > MANY:
+            if many > MANY and target not in (None, name):
+                edges[name], kinds[name] = _edges(name, PARTS, sample[name]), "text"
+            elif many > MANY:
                 raise DataError(
                     f"column {name!r} has {many} different numbers: a node has a few states; cut it, as in "
                     f"cuts={{{name!r}: 5}} for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}"
@@ -98,7 +106,7 @@ def _edges(name: str, told: Any, raw: Any) -> tuple[float, ...]:
         if told < 2:
             raise DataError(f"cuts={{{name!r}: {told}}}: expected 2 parts or more, or a list of edges")
         x = numbers(raw, name)
-        found = np.unique(np.quantile(x[~np.isnan(x)], np.arange(1, told) / told, method="inverted_cdf"))
+        found = np.unique(np.quantile(x[np.isfinite(x)], np.arange(1, told) / told, method="inverted_cdf"))
         return tuple(float(edge) for edge in found)
     edges = tuple(float(edge) for edge in told)
     if not edges or any(not math.isfinite(e) for e in edges) or any(b <= a for a, b in itertools.pairwise(edges)):

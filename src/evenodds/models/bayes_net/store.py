@@ -51,12 +51,13 @@ def parts_of(network: Network) -> tuple[dict[str, Any], dict[str, Any]]:
     settings = network.settings
     smoothing = settings.smoothing if isinstance(settings.smoothing, str) else float(settings.smoothing)
     chosen = {"estimate": settings.estimate, "prior": settings.prior, "smoothing": smoothing}
-    return {n: np.ascontiguousarray(a) for n, a in arrays.items()}, {"nodes": nodes, "settings": chosen}
+    told = {} if network.target is None else {"target": places[network.target]}
+    return {n: np.ascontiguousarray(a) for n, a in arrays.items()}, {"nodes": nodes, "settings": chosen, **told}
 
 
 def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
     """The network of a file's arrays and header; whatever does not fit together is refused."""
-    expect(header, "header", {"format", "kind", "nodes", "settings"})
+    expect(header, "header", {"format", "kind", "nodes", "settings"}, frozenset({"target"}))
     return _read(dict(arrays), header)
 
 
@@ -100,7 +101,11 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
     told = expect(header["settings"], "settings", {"estimate", "prior", "smoothing"})
     smoothing = told["smoothing"] if isinstance(told["smoothing"], str) else a_number(told["smoothing"])
     settings = Settings(a_text(told["estimate"]), a_text(told["prior"]), smoothing)  # type: ignore[arg-type]
-    network = Network(structure, states, tables, tallies, settings, Columns(kinds, cuts))
+    target = None if "target" not in header else a_whole(header["target"])
+    if target is not None and not 0 <= target < len(names):
+        raise ValueError("its target is not there")
+    told_of = None if target is None else names[target]
+    network = Network(structure, states, tables, tallies, settings, Columns(kinds, cuts), told_of)
     network.tables  # noqa: B018  that they can be made is checked now
     for name, kind in kinds.items():
         try:
