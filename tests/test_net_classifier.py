@@ -135,7 +135,13 @@ def test_commands_take_a_network_that_tells_something(folder):
     beside = run("fit", folder / "people.csv", "-t", "survived", "-o", folder / "nb.eo")
     assert beside.exit_code == 0
     assert "tan.eo" in run("evaluate", folder / "nb.eo", folder / "people.csv", "--beside", folder / "tan.eo").stdout
-    run("report", folder / "tan.eo", folder / "people.csv", "-o", folder / "report.html")
+    for words in (
+        ("report", folder / "tan.eo", folder / "people.csv", "-o", folder / "x.html"),
+        ("show", folder / "tan.eo"),
+    ):
+        assert "is a network: evenodds" in run(*words, code=2).stderr
+    refused = run("evaluate", folder / "tan.eo", folder / "people.csv", "--leave-one-out", code=2).stderr
+    assert "--leave-one-out is for models of naive Bayes; this is a network" in refused
 
 
 def test_a_target_is_told_when_a_network_is_converted(folder):

@@ -59,7 +59,8 @@ def held_out(
             raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
         model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
         if leave_one_out and not hasattr(model, "leave_one_out"):
-            raise WrongUsageError("--leave-one-out is for models of naive Bayes; this is a bridge, fitted on such rows")
+            fitted = ", fitted on such rows" if model.kind == "bridge" else ""
+            raise WrongUsageError(f"--leave-one-out is for models of naive Bayes; this is a {model.kind}{fitted}")
         if model.temper is not None:  # judged without it too
             source = source.rereadable()
 

@@ -46,6 +46,8 @@ def report(
     columns = tuple(one.strip() for one in by.split(",")) if by else ()
     source = reading.files(paths).rereadable()
     learnt = data.load_to_predict(model)
+    if learnt.kind == "network":
+        raise WrongUsageError(f"{model} is a network: evenodds evaluate and audit take it, report does not")
     with judging(source, reading.quiet):
         audit = Audit(by=columns, positive=positive) if columns else None
         drawn = graph_of(graph) if graph is not None else None

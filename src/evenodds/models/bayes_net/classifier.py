@@ -15,7 +15,6 @@ from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.explain import explain
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.explanation import Explanation
-from evenodds.models.shell import eager
 from evenodds.schema import Schema
 
 
@@ -30,7 +29,7 @@ def features(network: Network) -> list[str]:
 
 def in_memory(X: Any, like: Network | None = None) -> Table:
     """A table in memory; where its columns have no names of their own, they have those of a network's nodes."""
-    rows = table(eager(X))
+    rows = table(X)
     if rows.rows == 0:
         raise DataError(f"the table has no rows: Found array with 0 sample(s) (shape=(0, {len(rows.columns)}))")
     if not rows.columns:

@@ -31,7 +31,7 @@ from evenodds.models.bayes_net.structure import Structure, edges_of
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
 from evenodds.models.explanation import Explanation
-from evenodds.models.shell import classes_of
+from evenodds.models.shell import classes_of, eager
 from evenodds.replacing import Path
 from evenodds.schema import Schema, SchemaWarning
 
@@ -266,7 +266,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not isinstance(y, (str, type(None))) or not isinstance(weights, (str, type(None))):
                 raise DataError("rows of a file have their target and weights in columns: name them")
             return read(X), target, weights
-        rows = in_memory(X, like)
+        rows = in_memory(eager(X), like)
         columns: dict[str, Any] = dict(rows.columns)
         if y is not None and not isinstance(y, str):
             target = target or str(getattr(y, "name", None) or "class")
@@ -306,7 +306,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """p(target | row) of every row; missing cells, and values that are no states, are integrated out."""
         model = self._classifier()
         if not is_source(X):
-            return model.proba(in_memory(X, model.network))
+            return model.proba(in_memory(eager(X), model.network))
         source = read(X)
         known = [name for name in model.features if name in source.sample().columns]
         reading = Reading(Schema({name: model.schema.columns[name] for name in known}, ""), target=False)
@@ -330,4 +330,4 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def explain(self, X: Any, of: Any = None, against: Any = None) -> list[Explanation]:
         """Why each row is given its value: the prior and what each finding adds, in log-odds that add up."""
         model = self._classifier()
-        return model.explain(in_memory(X, model.network), of, against)
+        return model.explain(in_memory(eager(X), model.network), of, against)
