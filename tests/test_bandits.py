@@ -257,7 +257,7 @@ def test_shares_are_probabilities_of_being_the_best():
 def test_dice_are_fair():
     dice, n = Dice(1), 4000
     normal = np.array([dice.normal() for _ in range(n)])
-    gammas = np.array([[dice.gamma(shape) for _ in range(n)] for shape in (0.3, 2.5)])
+    gammas = np.array([dice.gammas(*[shape] * n) for shape in (0.3, 2.5)])
     assert abs(normal.mean()) < 4 / math.sqrt(n)
     assert abs(normal.var() - 1) < 4 * math.sqrt(2 / n)
     assert np.abs(gammas.mean(axis=1) - [0.3, 2.5]).max() < 4 * math.sqrt(2.5 / n)
@@ -272,22 +272,49 @@ def test_far_tails_of_the_normal_dice():
 
     import evenodds.bandits.kernels as k
 
-    state = np.array([11], np.uint64)
     k.simulate.compiled  # noqa: B018  so that the compiler knows the dice
     import numba
 
     @numba.njit
-    def many(state, n):
+    def many(s, n):
         out = np.empty(n)
         for i in range(n):
-            out[i] = k.normal(state)
+            out[i], s = k.normal(s)
         return out
 
-    x = many(state, 2_000_000)
+    x = many(np.uint64(11), 2_000_000)
     for cut in (0.5, 2.0, 3.0, 3.7, 4.2):
         expected = 2 * stats.norm.sf(cut) * len(x)
         assert abs((np.abs(x) > cut).sum() - expected) < 4.5 * math.sqrt(expected)
     assert abs(x.mean()) < 4.5 / math.sqrt(len(x))
+
+
+def test_the_quick_test_of_gamma_numbers_takes_none_that_the_slow_one_would_not():
+    """1 - .21 c² x⁴ is nowhere above exp(x²/2 + d (1 - v + log v)), v = (1 + c x)³, c² = 1 / (9 d), d from 2/3 on."""
+    along = np.concatenate([np.geomspace(1e-9, 1, 20_000) - 1, np.linspace(0.001, 5, 5000)])  # c x
+    for d in np.concatenate([np.linspace(2 / 3, 3, 50), np.geomspace(3, 1e6, 50)]):
+        slow = np.exp(4.5 * d * along**2 + d * (1 - (1 + along) ** 3 + 3 * np.log1p(along)))
+        assert (1 - 0.21 * 9 * d * along**4 <= slow + 1e-15).all()
+
+
+@pytest.mark.parametrize("shape", [0.02, 0.7, 1.0, 3.0, 400.0])
+def test_gamma_numbers_follow_their_distribution(shape):
+    from scipy import stats
+
+    drawn = np.array(Dice(5).gammas(*[shape] * 4000))
+    assert stats.kstest(drawn, "gamma", args=(shape,)).pvalue > 1e-4
+
+
+def test_thompson_bears_numbers_too_small_for_a_double():
+    tiny = Thompson(Beta(1e-4, 3e-4))
+    played = simulate([tiny], [0.6, 0.5], 100, 40, choices=True)
+    assert played.choices[0, 0].tolist() == plainly(tiny, [0.6, 0.5], 100)
+    means = [tiny.draws(Arms.nothing(Bernoulli, 1), Dice(seed))[0] for seed in range(2000)]
+    assert abs(np.mean(means) - 0.25) < 4 * math.sqrt(0.25 * 0.75 / 2000)
+    faded = Fading(Thompson(), 0.9)  # an arm that fades for thousands of rounds is one of which nothing is known
+    played = simulate([faded], gaussian([1.0, 5.0, 1.0]), 9000, 1, choices=True)
+    assert played.choices[0, 0, :400].tolist() == plainly(faded, gaussian([1.0, 5.0, 1.0]), 400)
+    assert (played.pulled[0, 0] > 0).all()
 
 
 def test_families_of_arms_agree_with_sums():

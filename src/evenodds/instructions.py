@@ -77,8 +77,8 @@ class TextKernel(Kernel):
         if numba is None:
             return self.plain
         _teach()
-        while _shared:
-            numba.extending.register_jitable(_shared.pop())
+        while _shared:  # who holds an array is not counted in them: that can cost more than what they do
+            numba.extending.register_jitable(_nrt=False)(_shared.pop())
         return numba.njit(nogil=True, cache=True)(self.py_func)
 
 
@@ -91,7 +91,9 @@ _shared: list[Callable[..., Any]] = []
 
 
 def shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a plain function that kernels call; it must stand in their own file, whose age their cache goes by."""
+    """Mark a plain function that kernels call and that makes no arrays; it must stand in their own file, whose age
+    their cache goes by.
+    """
     _shared.append(function)
     return function
 

@@ -34,32 +34,37 @@ class Dice:
     """
 
     def __init__(self, seed: int) -> None:
-        self.state = np.array([seed], np.uint64)
+        self.place = np.uint64(seed)
 
     def _throw(self, how: Any, *arguments: Any) -> Any:
         with np.errstate(over="ignore"):  # 64-bit numbers that run over are what makes the dice
-            return how(*arguments)
+            number, self.place = how(*arguments)
+        return number
 
     def uniform(self) -> float:
         """A number from 0 to below 1."""
-        return float(self._throw(kernels.uniform, self.state))
+        return float(self._throw(kernels.uniform, self.place))
 
     def below(self, n: int) -> int:
         """One of 0, 1, ..., n - 1."""
-        return int(self._throw(kernels.below, self.state, n))
+        return int(self._throw(kernels.below, self.place, n))
 
     def normal(self) -> float:
         """A standard normal number."""
-        return float(self._throw(kernels.normal, self.state))
+        return float(self._throw(kernels.normal, self.place))
 
-    def gamma(self, shape: float) -> float:
-        """A Gamma(shape, 1) number."""
-        return float(self._throw(kernels.gamma, self.state, shape))
+    def gammas(self, *shapes: float) -> list[float]:
+        """A Gamma(shape, 1) number for each shape; 0 where a shape is not above 0."""
+        known = np.zeros((kernels.ROWS, len(shapes)))
+        for j, shape in enumerate(shapes):
+            kernels.shaped(known, j, shape)
+        self._throw(lambda: (0, kernels.gammas(known, self.place)))
+        return [float(number) for number in known[kernels.GAMMA]]
 
     def best(self, index: Sequence[float] | Floats) -> int:
         """The place of the largest number; thrown between equals."""
-        return int(self._throw(kernels.best, np.asarray(index, float), self.state))
+        return int(self._throw(kernels.best, np.asarray(index, float), self.place))
 
     def drawn(self, shares: Floats) -> int:
         """A place with these probabilities."""
-        return int(self._throw(kernels.drawn, shares, self.state))
+        return int(self._throw(kernels.drawn, shares, self.place))

@@ -62,6 +62,11 @@ class Policy:
         return f"{type(self).__name__}({', '.join(parts)})" if parts else type(self).__name__
 
 
+def _share(x: float, y: float, p: Beta, dice: Dice) -> float:
+    """A Beta number from two Gamma numbers; where both are too small for a double it is 0 or 1."""
+    return x / (x + y) if x + y > 0 else float(dice.uniform() * (p.a + p.b) < p.a)
+
+
 def even(index: Floats) -> Floats:
     """All probability on the largest, shared evenly among equals."""
     top = index == index.max()
@@ -229,20 +234,24 @@ class Thompson(Policy):
 
     def choose(self, arms: Arms, t: float, dice: Dice) -> int:
         """One draw for each arm; an arm of which nothing is known comes first."""
-        p = arms.posterior(self.settled(arms.family))
-        return dice.best([self._draw(arms.family, p, a, dice) for a in range(len(arms))])
+        return dice.best(self.draws(arms, dice))
 
-    def _draw(self, family: type[Family], p: Any, a: int, dice: Dice) -> float:
-        p = p.at(a)
-        if family is Bernoulli:
-            x = dice.gamma(p.a)
-            return x / (x + dice.gamma(p.b))
-        if family is Poisson:
-            return dice.gamma(p.shape) / p.rate if p.rate > 0 and p.shape > 0 else math.inf
-        if p.strength <= 0 or p.shape <= 0:
-            return math.inf
-        variance = p.scale / dice.gamma(p.shape)
-        return p.mean + math.sqrt(variance / p.strength) * dice.normal()
+    def draws(self, arms: Arms, dice: Dice) -> list[float]:
+        """A mean that each arm may have; endless where nothing is known of it."""
+        p = arms.posterior(self.settled(arms.family))
+        each = [p.at(a) for a in range(len(arms))]
+        if arms.family is Bernoulli:
+            gammas = dice.gammas(*(shape for q in each for shape in (q.a, q.b)))
+            return [_share(x, y, q, dice) for x, y, q in zip(gammas[::2], gammas[1::2], each)]
+        if arms.family is Poisson:
+            known = [q.rate > 0 and q.shape > 0 for q in each]
+            gammas = dice.gammas(*(q.shape if yes else 0.0 for q, yes in zip(each, known)))
+            return [x / q.rate if yes else math.inf for x, q, yes in zip(gammas, each, known)]
+        gammas = dice.gammas(*(q.shape if q.strength > 0 else 0.0 for q in each))
+        return [
+            q.mean + math.sqrt(q.scale / x / q.strength) * dice.normal() if x > 0 else math.inf
+            for x, q in zip(gammas, each)
+        ]
 
     def shares(self, arms: Arms, t: float) -> Floats:
         """The probability that each arm is the best."""

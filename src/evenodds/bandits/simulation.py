@@ -183,9 +183,7 @@ def rewards_of(world: World, rounds: int, run: int = 0, seed: int = 0) -> tuple[
     rewards, truth, contexts = (np.empty((rounds, n)) for n in (world.arms, world.arms, world.width))
     start = np.array([seed_of(seed, "rewards", run)], np.uint64)
     with np.errstate(over="ignore"):
-        kernels.world(
-            world.kind, world.table(rounds), world.spread, start[0], 0, rewards, truth, contexts, np.zeros(1, np.uint64)
-        )
+        kernels.world(world.kind, world.table(rounds), world.spread, start[0], 0, rewards, truth, contexts)
     return rewards, truth, contexts
 
 
