@@ -65,6 +65,6 @@ class Dice:
         """The place of the largest number; thrown between equals."""
         return int(self._throw(kernels.best, np.asarray(index, float), self.place))
 
-    def drawn(self, shares: Floats) -> int:
+    def drawn(self, shares: Sequence[float] | Floats) -> int:
         """A place with these probabilities."""
         return int(self._throw(kernels.drawn, shares, self.place))

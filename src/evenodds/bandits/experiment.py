@@ -53,7 +53,8 @@ class Experiment:
     """
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
-        self._shares: tuple[Floats, float, list[Arm]] | None = None
+        self._shares: tuple[list[Arm], list[float], int] | None = None  # the arms, how probable, after how many rewards
+        self._rewarded, self._last = 0, 0.0  # how many rewards there are, and when the last thing happened
         self.arms: list[Arm] = []
         self._store = store.Store(path, durable, self._load)
         with self._store.explained():
@@ -126,34 +127,34 @@ class Experiment:
 
     def _load(self) -> None:
         self.arms = [Arm(*row) for row in self._execute("select * from arms order by place")]
+        self._rewarded, self._last = sum(arm.rewarded for arm in self.arms), max(arm.last for arm in self.arms)
         self._shares = None
 
-    def _probabilities(self) -> tuple[list[Arm], Floats]:
+    def _probabilities(self) -> tuple[list[Arm], list[float]]:
         """The arms that can be chosen, and with which probability."""
-        n = sum(arm.n for arm in self.arms)
-        seen = sum(arm.rewarded for arm in self.arms)
-        if self._shares is None or seen > self._shares[1] * (1 + GROWN):
+        if self._shares is None or self._rewarded > self._shares[2] * (1 + GROWN):
             active = [arm for arm in self.arms if not arm.retired]
-            known = _known(self.family, active)
-            p = self.policy.shares(known, 1.0 + n)
-            self._shares = (self.minimum + (1 - len(active) * self.minimum) * p, seen, active)
-        return self._shares[2], self._shares[0]
+            p = self.policy.shares(_known(self.family, active), 1.0 + sum(arm.n for arm in self.arms))
+            shares = self.minimum + (1 - len(active) * self.minimum) * p
+            self._shares = active, shares.tolist(), self._rewarded
+        return self._shares[:2]
 
     def _decide(self, id: str) -> Decision:
-        known = self._execute("select arm, propensity from decisions where id = ?", (id,)).fetchone()
-        if known is not None:
-            return Decision(id, self.arms[known[0]].name, known[1])
         arms, p = self._probabilities()
         at = Dice(seed_of(self.settings["seed"], id)).drawn(p)
         arm, now = arms[at], self._now()
-        self._execute("insert into decisions values (?, ?, ?, ?, null, null, null)", (id, arm.place, float(p[at]), now))
+        new = "insert into decisions values (?, ?, ?, ?, null, null, null) on conflict do nothing"
+        if not self._execute(new, (id, arm.place, p[at], now)).rowcount:
+            known = self._execute("select arm, propensity from decisions where id = ?", (id,)).fetchone()
+            return Decision(id, self.arms[known[0]].name, known[1])
         arm.decided, arm.last = arm.decided + 1, now
         self._execute("update arms set decided = ?, last = ? where place = ?", (arm.decided, now, arm.place))
-        return Decision(id, arm.name, float(p[at]))
+        return Decision(id, arm.name, p[at])
 
     def _now(self) -> float:
         """The time, which does not go back even where the clock does."""
-        return max(time.time(), max(arm.last for arm in self.arms))
+        self._last = max(time.time(), self._last)
+        return self._last
 
     def _reward(self, rewards: dict[str, float]) -> int:
         news = []
@@ -169,13 +170,15 @@ class Experiment:
         changed: dict[int, Arm] = {}
         for id, arm, value in news:
             now = self._now()
-            nth = 1 + sum(each.rewarded for each in self.arms)
+            self._rewarded += 1
             for each in self.arms if self.factor else ():
                 each.fade(self.factor or 1.0)
                 changed[each.place] = each
             arm.learn(value)
             arm.last, changed[arm.place] = now, arm
-            self._execute("update decisions set reward = ?, rewarded = ?, nth = ? where id = ?", (value, now, nth, id))
+            self._execute(
+                "update decisions set reward = ?, rewarded = ?, nth = ? where id = ?", (value, now, self._rewarded, id)
+            )
         for arm in changed.values():
             self._write(arm)
         return len(news)

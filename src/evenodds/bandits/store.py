@@ -40,6 +40,8 @@ create table decisions (
 class Request(Generic[T]):
     """Something to be done in a transaction, and its answer."""
 
+    __slots__ = ("answer", "done", "error", "work")
+
     def __init__(self, work: Callable[[], T]) -> None:
         self.work, self.done = work, False
         self.answer: T | None = None
@@ -89,25 +91,25 @@ class Store:
     def _serve(self, requests: list[Request[Any]]) -> None:
         """Do all that waits, in one transaction."""
         try:
-            with self.explained():
-                execute = self.connection.execute
-                execute("begin immediate")
-                version = execute("pragma data_version").fetchone()[0]
-                if version != self._version:  # another process has written, or nothing is known yet
-                    self._reload()
-                    self._version = version
-                for request in requests:
-                    try:
-                        request.answer = request.work()
-                    except DataError as error:  # it was refused before it changed anything
-                        request.error = error
-                execute("commit")
+            execute = self.connection.execute
+            execute("begin immediate")
+            version = execute("pragma data_version").fetchone()[0]
+            if version != self._version:  # another process has written, or nothing is known yet
+                self._reload()
+                self._version = version
+            for request in requests:
+                try:
+                    request.answer = request.work()
+                except DataError as error:  # it was refused before it changed anything
+                    request.error = error
+            execute("commit")
         except BaseException as error:
             self._version = None  # what is in memory may be ahead of the file
             with contextlib.suppress(sqlite3.Error):
                 self.connection.rollback()
+            said = _sentence(error, self.path) if isinstance(error, sqlite3.Error) else error
             for request in requests:
-                request.error = error
+                request.error = said
         if not self.durable:
             self._sync_soon()
 
@@ -116,14 +118,13 @@ class Store:
         """Turns what SQLite says into a sentence."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
-            raise _sentence(error, self.path) from None
         except sqlite3.Error as error:
-            raise OSError(errno.EIO, f"{error}; nothing was changed", self.path) from None
+            raise _sentence(error, self.path) from None
 
     def _sync_soon(self) -> None:
         """Have the file written to the disk within a tenth of a second; a thread of its own waits for it."""
-        self._unsynced.set()
+        if not self._unsynced.is_set():
+            self._unsynced.set()
         if self._syncing is None:
             self._syncing = threading.Thread(target=self._sync_again_and_again, daemon=True)
             self._syncing.start()
