@@ -162,7 +162,7 @@ def create(path: Path, settings: dict[str, str], fill: Callable[[sqlite3.Connect
     with open(name, "xb"):  # whoever comes second is told so
         pass
     try:
-        connection = _connect(name, durable=True)
+        connection = _connect(name, durable=True, new=True)
         connection.execute(f"pragma application_id = {APPLICATION}")
         connection.executescript(f"begin; {TABLES}")
         connection.executemany("insert into settings values (?, ?)", {"format": FORMAT, **settings}.items())
@@ -178,12 +178,14 @@ def create(path: Path, settings: dict[str, str], fill: Callable[[sqlite3.Connect
         raise
 
 
-def _connect(path: str, durable: bool) -> sqlite3.Connection:
+def _connect(path: str, durable: bool, new: bool = False) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+        if new:  # an answer changes a row in each of two pages, which are written whole: so they are small
+            connection.execute("pragma page_size = 2048")
         connection.execute("pragma journal_mode = wal")
         connection.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
-        connection.execute("pragma wal_autocheckpoint = 4000")
+        connection.execute("pragma wal_autocheckpoint = 8000")
     except sqlite3.Error as error:
         raise _sentence(error, path) from None
     return connection
