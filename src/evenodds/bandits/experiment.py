@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenodds.bandits import naming, store
 from evenodds.bandits.arms import FAMILIES, Arms, check_reward
@@ -22,7 +21,6 @@ from evenodds.bandits.store import Path
 from evenodds.errors import DataError
 from evenodds.families import Family
 
-Floats = NDArray[np.float64]
 GROWN = 0.02  # the probabilities are formed anew once there are so many more rewards
 MANY = 10_000  # arms at most
 
