@@ -77,8 +77,9 @@ class TextKernel(Kernel):
         if numba is None:
             return self.plain
         _teach()
-        while _shared:  # who holds an array is not counted in them: that can cost more than what they do
-            numba.extending.register_jitable(_nrt=False)(_shared.pop())
+        while _shared:
+            function, options = _shared.pop()
+            numba.extending.register_jitable(**options)(function)
         return numba.njit(nogil=True, cache=True)(self.py_func)
 
 
@@ -87,14 +88,18 @@ def text_kernel(function: Callable[..., Any]) -> TextKernel:
     return TextKernel(function)
 
 
-_shared: list[Callable[..., Any]] = []
+_shared: list[tuple[Callable[..., Any], dict[str, bool]]] = []  # functions, and how the compiler is to take them
 
 
 def shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a plain function that kernels call and that makes no arrays; it must stand in their own file, whose age
-    their cache goes by.
-    """
-    _shared.append(function)
+    """Mark a plain function that kernels call; it must stand in their own file, whose age their cache goes by."""
+    _shared.append((function, {"_nrt": True}))
+    return function
+
+
+def borrowing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a shared function that makes no arrays: who holds one is not counted in it, which can cost more than it."""
+    _shared.append((function, {"_nrt": False}))
     return function
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.bandits.layers import ENDS, HEIGHTS, TAIL
-from evenodds.instructions import shared, text_kernel
+from evenodds.instructions import borrowing, text_kernel
 from evenodds.kernel import product_error
 
 GREEDY, EXPLORE, EPSILON, UCB, THOMPSON, EXP3, LIN_UCB, LIN_THOMPSON = range(8)
@@ -30,7 +30,7 @@ GOLDEN, MIX1, MIX2 = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E
 S30, S27, S31, S11, BYTE = (np.uint64(s) for s in (30, 27, 31, 11, 255))
 
 
-@shared
+@borrowing
 def mixed(z: Any) -> Any:
     """The 64 bits at a place of the dice (splitmix64; Steele, Lea and Flood 2014)."""
     z = (z ^ (z >> S30)) * MIX1
@@ -38,27 +38,27 @@ def mixed(z: Any) -> Any:
     return z ^ (z >> S31)
 
 
-@shared
+@borrowing
 def fraction(b: Any) -> float:
     """Bits as a number from 0 to below 1."""
     return np.int64(b >> S11) * 1.1102230246251565e-16  # signed, for which there is an instruction
 
 
-@shared
+@borrowing
 def uniform(s: Any) -> tuple[float, Any]:
     """A number from 0 to below 1, and the place of the dice after it."""
     s += GOLDEN
     return fraction(mixed(s)), s
 
 
-@shared
+@borrowing
 def below(s: Any, n: int) -> tuple[int, Any]:
     """0, 1, ..., n - 1, each as probable as the others to 2^-50."""
     u, s = uniform(s)
     return int(u * n), s
 
 
-@shared
+@borrowing
 def normal(s: Any) -> tuple[float, Any]:
     """A standard normal number, by layers of equal area."""
     while True:
@@ -73,7 +73,7 @@ def normal(s: Any) -> tuple[float, Any]:
             return x, s
 
 
-@shared
+@borrowing
 def edge(s: Any, i: int, x: float) -> tuple[float, Any]:
     """A number that is not surely below the curve: as it is, from the tail instead of the lowest layer, or endless."""
     while i == 0:
@@ -86,7 +86,7 @@ def edge(s: Any, i: int, x: float) -> tuple[float, Any]:
     return (x if HEIGHTS[i] + u * (HEIGHTS[i + 1] - HEIGHTS[i]) < math.exp(-0.5 * x * x) else math.inf), s
 
 
-@shared
+@borrowing
 def shaped(known: Any, j: int, shape: float) -> None:
     """Note what drawing Gamma(shape, 1) numbers needs; below 1 they come from the next shape, and without one are 0."""
     d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
@@ -95,7 +95,7 @@ def shaped(known: Any, j: int, shape: float) -> None:
         known[SLOPE, j], known[POWER, j] = 1.0 / math.sqrt(9.0 * d), 1.0 / shape if shape < 1.0 else 0.0
 
 
-@shared
+@borrowing
 def gammas(known: Any, s: Any) -> Any:
     """Gamma numbers of the noted shapes (Marsaglia & Tsang 2000, with a quick test that is sharper for large ones)."""
     for j in range(known.shape[1]):
@@ -118,13 +118,13 @@ def gammas(known: Any, s: Any) -> Any:
     return s
 
 
-@shared
+@borrowing
 def taken(u: float, x: float, d: float, v: float) -> bool:
     """Whether a Gamma number is one, where the quick test does not know."""
     return math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v))
 
 
-@shared
+@borrowing
 def best(index: Any, s: Any) -> tuple[int, Any]:
     """The arm of the largest index; the dice decide between equals."""
     top, arm, ties = index[0], 0, 0
@@ -143,7 +143,7 @@ def best(index: Any, s: Any) -> tuple[int, Any]:
     return arm, s
 
 
-@shared
+@borrowing
 def drawn(shares: Any, s: Any) -> tuple[int, Any]:
     """An arm with these probabilities."""
     u, s = uniform(s)
@@ -154,7 +154,7 @@ def drawn(shares: Any, s: Any) -> tuple[int, Any]:
     return len(shares) - 1, s
 
 
-@shared
+@borrowing
 def thompson(kind: int, known: Any, how: Any, index: Any, s: Any) -> Any:
     """A mean that each arm may have; endless where nothing is known of it."""
     s = gammas(known, s)
@@ -181,7 +181,7 @@ def thompson(kind: int, known: Any, how: Any, index: Any, s: Any) -> Any:
     return s
 
 
-@shared
+@borrowing
 def exp3(gains: Any, share: float, t: float, out: Any) -> None:
     """The shares of EXP3 after some gains."""
     k = len(out)
@@ -198,7 +198,7 @@ def exp3(gains: Any, share: float, t: float, out: Any) -> None:
         out[a] = (1.0 - share) * out[a] / total + share / k
 
 
-@shared
+@borrowing
 def choose(kind: int, how: Any, known: Any, t: float, width: float, index: Any, s: Any) -> tuple[int, Any]:
     """The arm that a policy pulls in round t; `index` is left as it saw the arms."""
     code = int(how[CODE])
@@ -216,7 +216,7 @@ def choose(kind: int, how: Any, known: Any, t: float, width: float, index: Any, 
     return best(index, s)
 
 
-@shared
+@borrowing
 def learn(kind: int, how: Any, known: Any, arm: int, x: float, weight: float) -> None:
     """Add a reward to an arm's sums; a weight of -1 forgets it."""
     n = known[N, arm] + weight
@@ -229,7 +229,7 @@ def learn(kind: int, how: Any, known: Any, arm: int, x: float, weight: float) ->
     prepare(kind, how, known, arm)
 
 
-@shared
+@borrowing
 def measure(known: Any, arm: int, x: float, weight: float) -> None:
     """Add a measured reward to the sums of x and x², with what rounding takes from them, and form the moments."""
     add, error = weight * x, product_error(weight, x, weight * x)
@@ -253,7 +253,7 @@ def measure(known: Any, arm: int, x: float, weight: float) -> None:
     known[MEAN, arm], known[SQUARES, arm] = mean, max(0.0, squares - mean * left)
 
 
-@shared
+@borrowing
 def prepare(kind: int, how: Any, known: Any, a: int) -> None:
     """What choosing needs of an arm, formed when the arm changes."""
     n, total = known[N, a], known[TOTAL, a]
@@ -268,7 +268,7 @@ def prepare(kind: int, how: Any, known: Any, a: int) -> None:
         shaped(known, a, shape if how[B] + n > 0.0 else 0.0)
 
 
-@shared
+@borrowing
 def solve(inverse: Any, cross: Any, x: Any, a: int, along: Any) -> tuple[float, float]:
     """x·w and x'A⁻¹x of arm a, whose A⁻¹ and Σ r x are known; `along` becomes A⁻¹x."""
     mean = variance = 0.0
@@ -281,7 +281,7 @@ def solve(inverse: Any, cross: Any, x: Any, a: int, along: Any) -> tuple[float, 
     return mean, max(0.0, variance)
 
 
-@shared
+@borrowing
 def play(
     kind: int, how: Any, rewards: Any, truth: Any, contexts: Any, t0: int, known: Any, ring: Any, inverse: Any,
     cross: Any, index: Any, along: Any, s: Any, choices: Any, covered: Any, earned: Any, pulls: Any,
@@ -361,7 +361,7 @@ def play(
     return s
 
 
-@shared
+@borrowing
 def world(kind: int, means: Any, spread: float, seed: Any, t0: int, rewards: Any, truth: Any, contexts: Any) -> None:
     """What every arm would give in a block of rounds, and with which mean; the means' rows are rounds, or just one."""
     rounds, k = rewards.shape
@@ -404,7 +404,7 @@ def world(kind: int, means: Any, spread: float, seed: Any, t0: int, rewards: Any
                 rewards[i, a] = mean + spread * radius * math.cos(6.283185307179586 * v)
 
 
-@shared
+@borrowing
 def offered(rewards: Any, truth: Any, step: int, sums: Any, mean_sums: Any) -> float:
     """Add to what each arm would have paid, and to its mean, and give the best means' sum; means stay for a step."""
     top = 0.0
