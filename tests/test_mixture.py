@@ -264,24 +264,30 @@ def test_missing_cells_are_integrated_out(kind):
     assert mixture.score_samples([[np.nan, np.nan]])[0] == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["normals", "products", "known", "deviations", "table", "counts", "share_out"])
+@pytest.mark.parametrize("name", ["joint", "normals", "numbers", "known", "table", "counts", "share_out"])
 def test_every_kernel_is_its_python(name):
     rng = np.random.default_rng(0)
-    k, d, n = 3, 4, 16
+    k, d, n = 3, 4, 1300  # tiles, and a part of one
     x, r, total = rng.normal(size=(d, n)), rng.random((k, n)), rng.normal(size=(k, n)) * 300
     total[:, 3] = -np.inf
     total[0, 4] = -np.inf
     x[1, 2] = np.nan
-    z, codes = rng.normal(size=(k, d, n)), rng.integers(0, 6, (d, n)).astype(np.int32)
-    means, factors = rng.normal(size=(k, d)), np.tril(rng.normal(size=(k, d, d)))
+    codes, weights, chances = rng.integers(0, 6, (d, n)).astype(np.int32), r[0].copy(), np.full(k, 1 / k)
+    means, factors, constants = rng.normal(size=(k, d)), np.tril(rng.normal(size=(k, d, d))), rng.normal(size=k)
+    known, sums, counts = np.nan_to_num(x), np.zeros(2), np.zeros(k)
+    curves = rng.normal(size=(d, k)), rng.random((d, k)), rng.normal(size=(d, k))
     arguments = {
-        "normals": (kernels.add_normals, x, means, factors, means[:, 0].copy(), z, total),
-        "products": (kernels.add_products, z, r, np.zeros((k, d)), np.zeros((k, d, d))),
+        "joint": (kernels.joint_normals, known, weights, means, factors, constants, total),
+        "normals": (
+            kernels.expect_normals,
+            *(known, weights, chances, means, factors, constants),
+            *(sums, counts, np.zeros((k, d)), np.zeros((k, d, d))),
+        ),
+        "numbers": (kernels.expect_numbers, x, weights, chances, *curves, sums, counts, np.zeros((d, k, 3))),
         "known": (kernels.add_known, x[1], means[:, 0].copy(), r[:, 0].copy(), r[:, 1].copy(), total),
-        "deviations": (kernels.add_deviations, x[1], r, means[:, 0].copy(), np.zeros((k, 3))),
         "table": (kernels.add_table, codes, rng.normal(size=(k, 6)), total),
         "counts": (kernels.add_counts, codes, r, np.zeros((k, 6))),
-        "share_out": (kernels.share_out, total, r[0].copy(), np.full(k, 1 / k), np.zeros(n), np.zeros(2)),
+        "share_out": (kernels.share_out, total, weights, chances, np.zeros(n), sums),
     }
     each, *given_ = arguments[name]
     results = []

@@ -1,9 +1,9 @@
-"""Rows of a mixture as its kernels take them: columns of cells, with weights, a tile at a time."""
+"""Rows of a mixture as its kernels take them: columns of cells, with weights."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
 
-TILE = 512  # rows: what the nearest cache holds of them, for a few components
 DIRECT = 1 << 16  # counts below this are their own codes
 
 
@@ -76,23 +75,13 @@ class Block:
             (np.flatnonzero(~missing[:, i]), rows) for i, rows in zip(first, np.split(order, ends[:-1]), strict=True)
         ]
 
-    def tiles(self, columns: Ints | None = None, rows: Ints | None = None) -> Iterator[tuple[Any, Floats, Floats]]:
-        """Some rows and columns a tile at a time: where they are, cells (columns, length), and weights.
-
-        A tile is filled up to a power of two with rows of weight 0.
-        """
+    def picked(self, columns: Ints | None = None, rows: Ints | None = None) -> tuple[Floats, Floats]:
+        """Some columns of some rows as numbers, (columns, rows), and the rows' weights."""
         chosen = self.columns if columns is None else [self.columns[j] for j in columns]
-        n = self.rows if rows is None else len(rows)
-        for start in range(0, n, TILE):
-            at: Any = slice(start, min(start + TILE, n))
-            at = at if rows is None else rows[at]
-            size = min(TILE, n - start)
-            wide = 2 if size < 2 else 1 << (size - 1).bit_length()
-            weights, cells = np.zeros(wide), np.zeros((len(chosen), wide))
-            weights[:size] = self.weights[at]
-            for j, x in enumerate(chosen):
-                cells[j, :size] = x[at]
-            yield at, cells, weights
+        cells = np.empty((len(chosen), self.rows if rows is None else len(rows)))
+        for out, x in zip(cells, chosen):
+            out[:] = x if rows is None else x[rows]
+        return cells, self.weights if rows is None else self.weights[rows]
 
     @functools.cached_property
     def counted(self) -> tuple[list[Any], NDArray[np.int32]]:

@@ -61,18 +61,9 @@ class Factors:
         return self._expect_numbers(block) if self.gaussian else self._expect_values(block)
 
     def _expect_numbers(self, block: Block) -> Expected:
-        with np.errstate(divide="ignore"):
-            start = np.log(self.weights)[:, None]
-        curves = [_curve(column) for column in self.columns.values()]
-        sums, counts, moments = np.zeros(2), np.zeros(self.k), np.zeros((len(curves), self.k, 3))
-        for _, cells, weights in block.tiles():
-            total = np.repeat(start, len(weights), axis=1)
-            for x, curve in zip(cells, curves):
-                kernels.add_known(x, *curve, total)
-            kernels.share_out(total, weights, self.weights, np.empty(len(weights)), sums)
-            counts += total.sum(axis=1)
-            for x, curve, into in zip(cells, curves, moments):
-                kernels.add_deviations(x, total, curve[0], into)
+        curves = map(np.array, zip(*(_curve(column) for column in self.columns.values())))
+        sums, counts, moments = np.zeros(2), np.zeros(self.k), np.zeros((len(self.columns), self.k, 3))
+        kernels.expect_numbers(*block.picked(), self.weights, *curves, sums, counts, moments)
         leaves: dict[Name, Leaf] = {}
         for (name, column), sum_ in zip(self.columns.items(), moments):
             leaves |= _moments(name, np.asarray(column.mean), sum_)

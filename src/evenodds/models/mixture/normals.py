@@ -53,10 +53,12 @@ class Normals:
         """log weight + log p(row | component), (components, rows)."""
         found = np.empty((self.k, block.rows))
         for columns, rows in block.patterns:
-            seen = self._seen(columns)
-            for at, cells, _ in block.tiles(columns, rows):
-                total, _ = seen.log_joint(cells)
-                found[:, at] = total[:, : len(range(at.start, at.stop)) if isinstance(at, slice) else len(at)]
+            seen, (cells, weights) = self._seen(columns), block.picked(columns, rows)
+            total = np.empty((self.k, len(weights)))
+            kernels.joint_normals(cells, weights, seen.means, seen.factors, seen.constants, total)
+            if rows is None:
+                return total
+            found[:, rows] = total
         return found
 
     def expect(self, block: Block) -> Expected:
@@ -67,11 +69,9 @@ class Normals:
         for columns, rows in block.patterns:
             seen, wide = self._seen(columns), len(columns)
             own, one, two = np.zeros(self.k), np.zeros((self.k, wide)), np.zeros((self.k, wide, wide))
-            for _, cells, weights in block.tiles(columns, rows):
-                total, z = seen.log_joint(cells)
-                kernels.share_out(total, weights, self.weights, np.empty(len(weights)), sums)
-                own += total.sum(axis=1)
-                kernels.add_products(z, total, one, two)
+            cells, weights = block.picked(columns, rows)
+            shape = (seen.means, seen.factors, seen.constants)
+            kernels.expect_normals(cells, weights, self.weights, *shape, sums, own, one, two)
             two += np.tril(two, -1).transpose(0, 2, 1)
             counts += own
             first += (seen.lift @ one[:, :, None])[:, :, 0]
@@ -173,13 +173,6 @@ class Seen:
         with np.errstate(divide="ignore"):
             logs = np.log(whole.weights) + np.log(np.einsum("gii->gi", factors)).sum(axis=1)
         return Seen(whole.means[:, columns], factors, logs - 0.5 * len(columns) * LOG_2PI, lift, rest)
-
-    def log_joint(self, cells: Floats) -> tuple[Floats, Floats]:
-        """log weight + log p of the columns that are seen, (k, rows), and the whitened rows z (k, o, rows)."""
-        k, o = self.means.shape
-        total, z = np.zeros((k, cells.shape[1])), np.empty((k, o, cells.shape[1]))
-        kernels.add_normals(cells, self.means, self.factors, self.constants, z, total)
-        return total, z
 
 
 def _left(covariance: Floats) -> Floats:
