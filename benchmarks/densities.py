@@ -1,7 +1,7 @@
 """Kernel densities beside scikit-learn, scipy, statsmodels and KDEpy: how fast, how exact; and what they do for tuning.
 
     python -m benchmarks.densities [--part 10] [--save]            speed and agreement
-    python -m benchmarks.densities --tables [--folds 3] [--save]   NaiveBayes(tune="loo") with kernels and without
+    python -m benchmarks.densities --tables [--folds 3] [--save]   NaiveBayes(tune="loo") with such columns and without
 
 Speed: 100,000 normal points at 10,000 places, by everyone's exact sum (scikit-learn with rtol = atol = 0), and
 1,000,000 points on a grid of 1,024. With `--part 10` the others, whose time is the number of places times that of all
@@ -161,30 +161,33 @@ def agreement() -> dict[str, float]:
 
 
 def tuned(name: str, folds: int) -> dict[str, float]:
-    """Mean log loss with kernels among the alternatives and without, and the seconds each takes."""
+    """Mean log loss with kernels and mixtures among the alternatives and without, and the seconds each takes."""
     from sklearn.metrics import log_loss
 
     import evenodds as eo
+    from evenodds.families import Gaussians, Kernel
     from evenodds.models import alternatives
 
     table = tables.load(name)
     frame, y = typed(table), table.y
-    every, labels = alternatives.WIDTHS, np.unique(y)
+    every, labels = (alternatives.WIDTHS, alternatives.BELLS), np.unique(y)
     losses: dict[str, list[float]] = {"without": [], "with": [], "seconds without": [], "seconds with": []}
-    chosen = []
+    chosen: list[list[int]] = []
     try:
         for train, test in splits(frame, y, folds):
-            for which, widths in (("without", ()), ("with", every)):
-                alternatives.WIDTHS = widths
+            for which, some in (("without", ((), ())), ("with", every)):
+                alternatives.WIDTHS, alternatives.BELLS = some
                 seconds, nb = once(lambda: eo.NaiveBayes(tune="loo").fit(frame.iloc[train], y[train]))  # noqa: B023
                 says = nb.predict_proba(frame.iloc[test])
                 losses[which].append(float(log_loss(y[test], says, labels=labels)))
                 losses[f"seconds {which}"].append(seconds)
-            features = nb.model_.schema.features.values()
-            chosen.append(sum(column.family.__name__ == "Kernel" for column in features))
+            families = [column.family for column in nb.model_.schema.features.values()]
+            chosen.append([families.count(Kernel), families.count(Gaussians)])
     finally:
-        alternatives.WIDTHS = every
-    return {**{which: float(np.mean(some)) for which, some in losses.items()}, "kernels": float(np.mean(chosen))}
+        alternatives.WIDTHS, alternatives.BELLS = every
+    kernels, mixtures = np.mean(chosen, axis=0).tolist()
+    means = {which: float(np.mean(some)) for which, some in losses.items()}
+    return {**means, "kernels": kernels, "mixtures": mixtures}
 
 
 def say_tables(folds: int, only: str | None, save: bool) -> None:
@@ -198,7 +201,7 @@ def say_tables(folds: int, only: str | None, save: bool) -> None:
         found[name] = {"folds": folds, **tuned(name, folds)}
         print(name.ljust(16), "  ".join(f"{key} {value:.3f}" for key, value in found[name].items()), flush=True)
     ratios = {name: row["with"] / row["without"] for name, row in found.items()}
-    columns = ["folds", "without", "with", "kernels"]
+    columns = ["folds", "without", "with", "kernels", "mixtures"]
     print(
         report.table(
             ["log loss, tuned", *columns, "ratio"],
@@ -245,7 +248,9 @@ def say_speed(part: int, save: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="kernel densities beside others")
     parser.add_argument("--part", type=int, default=1, help="the others answer at one in so many of the places")
-    parser.add_argument("--tables", action="store_true", help="naive Bayes tuned with kernels and without")
+    parser.add_argument(
+        "--tables", action="store_true", help="naive Bayes tuned with kernels and mixtures, and without"
+    )
     parser.add_argument("--only", help="of the tables these, with commas between")
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds")
     parser.add_argument("--save", action="store_true", help="write benchmarks/results/densities*.json")

@@ -21,6 +21,7 @@ from evenodds.families import (
     Family,
     Gamma,
     Gaussian,
+    Gaussians,
     Kernel,
     LogGaussian,
     NormalInverseGamma,
@@ -117,6 +118,12 @@ LEARNERS = [
         st.just(0.0) | _numbers(-1e6, 1e6) | _numbers(-3, 3) | MISSING,
         Dirichlet(0.7),
         lambda rng, n: rng.poisson(20.0, n).astype(float),  # whole numbers are at their bins' places
+    ),
+    Learner(
+        Gaussians,
+        st.just(0.0) | _numbers(-1e6, 1e6) | _numbers(-3, 3) | MISSING,
+        Dirichlet(0.7),
+        lambda rng, n: rng.poisson(20.0, n).astype(float),
     ),
 ]
 BY_NAME = {learner.name: learner for learner in LEARNERS}

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import evenodds as eo
 from evenodds.data import memory
-from evenodds.families import Kernel
+from evenodds.families import Gaussians, Kernel
 from tables import COLUMNS, fitted, mixed
 
 Y = ["a", "b", "a", "b"]
@@ -144,7 +144,7 @@ def test_a_column_of_nulls_with_a_family_says_nothing(family, estimate):
     np.testing.assert_allclose(nb.predict_proba([{"hole": value}]), [[0.75, 0.25]])
 
 
-NUMERIC = [eo.Bernoulli, eo.Poisson, eo.Gaussian, eo.LogGaussian, eo.Binned, Kernel]
+NUMERIC = [eo.Bernoulli, eo.Poisson, eo.Gaussian, eo.LogGaussian, eo.Binned, Kernel, Gaussians]
 
 
 @pytest.mark.parametrize("family", NUMERIC, ids=lambda family: family.__name__)

@@ -16,7 +16,7 @@ import evenodds as eo
 from evenodds.audit import evaluate
 from evenodds.cli import main
 from evenodds.data.files import read
-from evenodds.families import Binned, Kernel, left_words
+from evenodds.families import Binned, Gaussians, Kernel, left_words
 from evenodds.families import words as words_family
 from evenodds.families.left_out import Left
 from evenodds.families.word_shares import unit_of
@@ -30,7 +30,7 @@ from test_words_laws import document, learn
 
 ESTIMATES = ["predictive", "mean", "map", "mle"]
 CLASSES = ["a", "b", "c"]
-EXACT = [learner for learner in LEARNERS if learner.family not in (Binned, Kernel)]  # cuts and widths stay
+EXACT = [learner for learner in LEARNERS if learner.family not in (Binned, Gaussians, Kernel)]  # cuts and widths stay
 TEXTS = [
     {},
     {"ngrams": 2, "prior": "pooled"},
@@ -159,15 +159,16 @@ def test_binned_columns_keep_their_cuts(estimate, prior):
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("prior", ["pooled", "flat", eo.Dirichlet(0.3)], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_kernels_of_a_given_width_forget_the_row_they_score(estimate, prior, weighted):
-    """Whole numbers stand where they are, whatever the other rows; the width is told."""
+@pytest.mark.parametrize("how", [eo.Column(Kernel), eo.Column(Gaussians, components=1)], ids=repr)
+def test_smooth_densities_of_a_given_width_forget_the_row_they_score(how, estimate, prior, weighted):
+    """Whole numbers stand where they are, whatever the other rows; the width is told, and one bell has all rows."""
     rng = np.random.default_rng(5)
     y = rng.choice(CLASSES, 60, p=[0.6, 0.3, 0.1])
     x = np.where(rng.random(60) < 0.1, np.nan, rng.poisson(np.where(y == "a", 4.0, 9.0)).astype(float))
     weights = rng.integers(1, 4, 60).astype(float) if weighted else None
     own = prior if isinstance(prior, eo.Dirichlet) else None
     kind = "pooled" if own is not None else prior
-    column = eo.Column(Kernel, bandwidth=0.8, smoothing=1.5, prior=own)
+    column = dataclasses.replace(how, bandwidth=0.8, smoothing=1.5, prior=own)
     nb = eo.NaiveBayes({"x": column}, estimate=estimate, prior=kind)
     frame = pd.DataFrame({"x": x})
     model = nb.fit(frame, y, sample_weight=weights).model_

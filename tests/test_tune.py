@@ -18,7 +18,7 @@ from evenodds.cli import main
 from evenodds.data.decide import decide
 from evenodds.data.memory import table
 from evenodds.data.sum import sum_table, target_codes
-from evenodds.families import Binned, Categorical, Gaussian, Kernel, LogGaussian, Poisson
+from evenodds.families import Binned, Categorical, Gaussian, Gaussians, Kernel, LogGaussian, Poisson
 from evenodds.models import tune as tuning
 from evenodds.models.alternatives import alternatives, narrow
 from evenodds.models.left_out import Learnt, tempered
@@ -66,9 +66,9 @@ class TestAlternatives:
         wide, _ = wide_of(x, [0, 1, 0, 1], dict.fromkeys(x, Column()))
         found = {name: {one.column.family for one in every if one.used} for name, every in alternatives(wide).items()}
         assert found == {
-            "below": {Binned, Gaussian, Kernel},
-            "above": {Binned, Gaussian, Kernel, LogGaussian},
-            "count": {Binned, Gaussian, Kernel, LogGaussian, Poisson},
+            "below": {Binned, Gaussian, Gaussians, Kernel},
+            "above": {Binned, Gaussian, Gaussians, Kernel, LogGaussian},
+            "count": {Binned, Gaussian, Gaussians, Kernel, LogGaussian, Poisson},
         }
 
     @pytest.mark.parametrize("weighted", [False, True])

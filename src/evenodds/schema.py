@@ -19,6 +19,7 @@ Part = Literal["year", "month", "day", "weekday", "hour", "length"]
 Values = Literal["text", "number", "bool"]
 PARTS: tuple[Part, ...] = ("year", "month", "day", "weekday", "hour")
 RULES = ("scott", "silverman", "sj", "isj", "loo")  # by which a bandwidth is read off the values
+MOST_COMPONENTS = 100  # of a column: with more, a Kernel column says the same
 LENGTH: Part = "length"  # of a text: how many words it has
 
 
@@ -37,7 +38,9 @@ class Column:
     variance   of a Gaussian: "per_class", "pooled" over the classes, or a known number
     origin     of a histogram: values are binned by their distance from here (years: origin=2000)
     bins       of a Binned column: how many bins of equal mass
-    bandwidth  of a Kernel column: the width of its bumps, or a rule such as "sj"; None: "silverman"
+    bandwidth  of a Kernel column: the width of its bumps, or a rule such as "sj"; None: "silverman"; of a Gaussians
+               column: how narrow a bell may be; None: half of that
+    components of a Gaussians column: how many bells a class has; None: as many as have the least BIC
     parts      of a date: which of "year", "month", "day", "weekday", "hour" to use as categories; of a text: "length",
                its number of words
     """
@@ -50,6 +53,7 @@ class Column:
     origin: float = 0.0
     bins: int = 8
     bandwidth: float | str | None = None
+    components: int | None = None
     parts: tuple[Part, ...] = ()
     source: str | None = None  # the column that a date's part, or a text's length, is taken from
     words: Words | None = None  # of text: what a word is, and what is said of it
@@ -77,6 +81,12 @@ class Column:
                 or self.bandwidth in RULES
                 or (isinstance(self.bandwidth, number) and 0 < self.bandwidth < np.inf),
                 f"a number above 0, or one of {', '.join(map(repr, RULES))}",
+            ),
+            (
+                "components",
+                self.components is None
+                or (isinstance(self.components, (int, np.integer)) and 1 <= self.components <= MOST_COMPONENTS),
+                f"a whole number, 1 to {MOST_COMPONENTS}",
             ),
             ("origin", isinstance(self.origin, number) and np.isfinite(self.origin), "a number"),
             ("values", self.values in ("text", "number", "bool"), "'text', 'number' or 'bool'"),

@@ -22,6 +22,7 @@ PARTS = ("month", "weekday")
 ROLES = {
     "number": "Binned",
     "gaussian": "Gaussian",
+    "gaussians": "Gaussians",
     "kernel": "Kernel",
     "log-gaussian": "LogGaussian",
     "exponential": "Exponential",

@@ -12,7 +12,7 @@ import numpy as np
 from evenodds.cells import kind, numbers, target_kind
 from evenodds.data.memory import Table
 from evenodds.errors import DataError
-from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Kernel, WordCounts
+from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Gaussians, Kernel, WordCounts
 from evenodds.families.leaves import Rows
 from evenodds.families.numeric import histogram
 from evenodds.labels import Fixed
@@ -76,7 +76,7 @@ def decide(
                     f"columns {name!r} and '{name}.{LENGTH}': the second is the length of the first; rename it"
                 )
             decided[f"{name}.{LENGTH}"] = Column(Binned, parts=(LENGTH,), source=name)
-        if final.family in (Binned, Kernel) and sample.named:
+        if final.family in (Binned, Gaussians, Kernel) and sample.named:
             _check_origin(name, final, raw)
     for reason, names in left.items():
         which = f"column {names[0]!r}" if len(names) == 1 else f"each of the columns {', '.join(map(repr, names))}"

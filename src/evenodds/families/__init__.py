@@ -7,6 +7,7 @@ from evenodds.families.categorical import Categorical, Dirichlet
 from evenodds.families.distribution import Conjugate, Distribution
 from evenodds.families.exponential import Exponential, Lomax
 from evenodds.families.gaussian import Gaussian
+from evenodds.families.gaussians import Gaussians
 from evenodds.families.inference import Quadrature, weigh
 from evenodds.families.kernel import Kernel
 from evenodds.families.log_gaussian import LogGaussian, ZeroAndLog
@@ -17,7 +18,18 @@ from evenodds.families.words import WordCounts
 
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
-    for family in (Bernoulli, Binned, Categorical, Exponential, Gaussian, Kernel, LogGaussian, Poisson, WordCounts)
+    for family in (
+        Bernoulli,
+        Binned,
+        Categorical,
+        Exponential,
+        Gaussian,
+        Gaussians,
+        Kernel,
+        LogGaussian,
+        Poisson,
+        WordCounts,
+    )
 }
 PRIORS: dict[str, type[Conjugate]] = {
     prior.__name__: prior for prior in (Beta, Dirichlet, Gamma, NormalInverseGamma, ZeroAndLog)
@@ -39,6 +51,7 @@ __all__ = [
     "Family",
     "Gamma",
     "Gaussian",
+    "Gaussians",
     "Kernel",
     "LogGaussian",
     "Lomax",

@@ -10,27 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from evenodds import double_double as dd
 from evenodds.errors import DataError
-from evenodds.families import numeric
-from evenodds.families.base import COLUMN, Estimate, Family, check_estimate
-from evenodds.families.categorical import Dirichlet
+from evenodds.families.base import COLUMN, Estimate, check_estimate
 from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell
 from evenodds.families.distribution import Distribution, Seed, generator, some, tidy
-from evenodds.families.leaves import Floats, Rows, plain, read_exactly
+from evenodds.families.from_histogram import FromHistogram, Places
+from evenodds.families.leaves import Floats, plain
 from evenodds.families.left_out import How, Left, less
-from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
-from evenodds.tally import Leaf, Tally
+from evenodds.tally import Tally
 
 RULE = "silverman"
 FEW_ROWS = 64  # that are scored as they come, without looking for equal ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Kernel(Family):
+class Kernel(FromHistogram):
     """A Gaussian bump of one width on every value.
 
     p(x) = Σ_b share_b φ((x - place_b)/h) / h
@@ -55,44 +52,10 @@ class Kernel(Family):
     name = "kernel"
 
     @classmethod
-    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
-        """The numeric tally: leaves "rows", "moments" and "histogram"."""
-        return numeric.leaves(cells, rows, columns, histogram=True)
-
-    @classmethod
-    def flat_prior(cls, strength: float = 1.0) -> Dirichlet:
-        """No pseudo-rows at all: a kernel density has no other that is without opinion."""
-        return Dirichlet(0.0)
-
-    @classmethod
-    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
-        """As if `strength` rows had been seen before, with all groups' density."""
-        counts = numeric.histogram(tally)[1].sum(axis=1)
-        return Dirichlet(strength * counts / max(counts.sum(), 1.0))
-
-    @classmethod
-    def informative(cls, tally: Tally) -> bool:
-        """Not where all values are in one bin: then nothing is known of their spread."""
-        return len(numeric.histogram(tally)[0]) > 1
-
-    @classmethod
     def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
         """The mean, the standard deviation and the width."""
         for group, (mean, variance) in enumerate(zip(estimate.mean, estimate.variance)):
             yield group, {"mean": mean, "sd": math.sqrt(variance), "bandwidth": estimate.bandwidth}
-
-    @classmethod
-    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
-        """The Dirichlet of the bins' shares."""
-        tally = data if isinstance(data, Tally) else cls.tally(data)
-        counts = numeric.histogram(tally)[1]
-        bins = Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
-        return (cls.flat_prior() if prior is None else prior) + bins
-
-    @classmethod
-    def log_evidence(cls, data: Any, prior: Any = None) -> Any:
-        """There is none: the bandwidth is read off the values."""
-        raise ValueError("a kernel density gives its own data no evidence: its width is read off them")
 
     @classmethod
     def estimate(
@@ -100,31 +63,28 @@ class Kernel(Family):
     ) -> Distribution:
         """The bins' places, each group's shares of them, and one width for all."""
         check_estimate(estimate)
-        places, counts, h = _fitted(tally, column)
-        pseudo = np.zeros(len(places))
-        if estimate != "mle" and prior is not None:
-            pseudo = np.broadcast_to(np.asarray(prior.concentration, float), len(places))
-        mass = counts + pseudo[:, None]
+        places, h = _fitted(tally, column)
+        mass = places.counts + places.pseudo_rows(None if estimate == "mle" else prior)[:, None]
         shares = mass / some(mass.sum(axis=0))
-        return cls(places, shares[:, 0] if plain(tally) else shares, h)
+        return cls(places.at, shares[:, 0] if plain(tally) else shares, h)
 
     @classmethod
     def width(cls, tally: Tally, column: Column = COLUMN) -> float:
         """How wide the bumps of a column are."""
-        return _fitted(tally, column)[2]
+        return _fitted(tally, column)[1]
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log density of each value with its own row taken out; the width and the places stay those of all rows."""
-        places, counts, h = _fitted(tally, how.column)
+        bins_of, h = _fitted(tally, how.column)
+        places, counts = bins_of.at, bins_of.counts
         groups = [_sums(places, counts[:, g], h) for g in range(counts.shape[1])]
         pooled, together = counts.sum(axis=1), _sums(places, counts.sum(axis=1), h)
-        start = cls.flat_prior() if how.prior is None else how.prior
-        prior = np.broadcast_to(np.asarray(start.concentration, float), len(places))
-        before, keys = _sums(places, prior, h), numeric.histogram(tally)[0]
+        prior = bins_of.pseudo_rows(how.prior)
+        before = _sums(places, prior, h)
 
         def evidence(x: Any, left: Left) -> Floats:
-            bins = _bins(keys, x - how.column.origin)
+            bins = bins_of.bins(x)
             n, everything = left.without(counts.sum(axis=0)), less(np.full(len(x), pooled.sum()), left.amounts)
             all_others = _logs(together, x, places[bins], left.amounts)
             found = _at_each(x, groups)
@@ -159,13 +119,6 @@ class Kernel(Family):
         shares = np.asarray(self.shares).reshape(len(self.places), -1)
         return [_sums(self.places, shares[:, g], self.bandwidth) for g in range(shares.shape[1])]
 
-    def log_likelihood(self, tally: Tally) -> Any:
-        """Σ count_b log p(place_b); exact where the values stand at the bins' places."""
-        places, counts = _places(tally, COLUMN)
-        each = self.log_prob(places).reshape(len(places), -1)
-        total = np.where(counts > 0, counts * np.where(counts > 0, each, 0.0), 0.0).sum(axis=0)
-        return tidy(total[0]) if np.ndim(self.shares) == 1 else total
-
     @property
     def mean(self) -> Any:
         """Σ share · place."""
@@ -187,28 +140,10 @@ class Kernel(Family):
         return np.asarray(values.reshape(size, *np.shape(self.shares)[1:]))
 
 
-def _places(tally: Tally, column: Column) -> tuple[Floats, Floats]:
-    """Where the histogram's bins stand, so that all values have their mean; and their counts (bins, groups)."""
-    keys, counts = numeric.histogram(tally)
-    lower, upper = numeric.edges(keys)
-    inner, width = np.where(keys < 0, upper, lower), np.where(keys < 0, lower - upper, upper - lower)
-    width = np.where(keys == 0, 0.0, width)
-    each = counts.sum(axis=1)
-    total = float(dd.value(read_exactly(tally, "moments")).reshape(2, -1)[0].sum()) - column.origin * float(each.sum())
-    reach = float(each @ width)
-    away = float(each @ np.abs(width))
-    part = 0.5
-    if away > 0:  # outwards from zero: the part of a bin's width at which Σ x is right
-        part = (total - float(each @ inner)) / reach if abs(reach) > 1e-3 * away else 0.5
-    return inner + min(max(part, 0.0), 1.0) * width + column.origin, counts
-
-
-def _fitted(tally: Tally, column: Column) -> tuple[Floats, Floats, float]:
-    """The places, the counts and the one width."""
-    places, counts = _places(tally, column)
-    if not len(places):
-        raise DataError("no values, so there is no density")
-    return places, counts, _width(places, counts, RULE if column.bandwidth is None else column.bandwidth)
+def _fitted(tally: Tally, column: Column) -> tuple[Places, float]:
+    """The places, and the one width."""
+    places = Places.some(tally, column)
+    return places, _width(places.at, places.counts, RULE if column.bandwidth is None else column.bandwidth)
 
 
 def _width(places: Floats, counts: Floats, rule: float | str) -> float:
@@ -235,12 +170,6 @@ def _sums(places: Floats, counts: Floats, h: float) -> Sums:
     """Sums over the bins that count something."""
     seen = counts > 0
     return Sums(Points(places[seen], counts[seen]), Bell(), h)
-
-
-def _bins(keys: Ints, x: Floats) -> Ints:
-    """In which of the histogram's bins each value is."""
-    found = np.searchsorted(numeric.edges(keys)[0], x + 0.0, side="right") - 1
-    return np.maximum(found, 0)
 
 
 def _at_each(x: Floats, groups: list[Sums]) -> Floats:

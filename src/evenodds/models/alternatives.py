@@ -1,7 +1,7 @@
 """What each column could be modelled as: the alternatives that `tune` chooses from, and the one tally of them all.
 
 Of numbers: 4, 8, 16 or 32 bins, a Gaussian per class or of one variance, the same of their logs where none is below 0,
-a Poisson where all are counts, Gaussian kernels of three widths. Of a text: what is said of its words (counts, present,
+a Poisson where all are counts, Gaussian kernels of three widths, a mixture of Gaussians. Of a text: what is said of its words (counts, present,
 bernoulli, complement), of single words or of pairs too. Of all that counts values: smoothing some times weaker or
 stronger than "auto". And any column may be left out. A column that was told stays as told, but for a strength of
 smoothing that was left open; a bare `Words()` tells no more than that it is text.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenodds.data.sum import CLASSES
-from evenodds.families import Binned, Family, Gaussian, Kernel, LogGaussian, Poisson, numeric
+from evenodds.families import Binned, Family, Gaussian, Gaussians, Kernel, LogGaussian, Poisson, numeric
 from evenodds.families.leaves import Rows, count, read
 from evenodds.labels import Fixed
 from evenodds.models.naive_bayes import Model
@@ -27,11 +27,13 @@ from evenodds.text.words import EVENTS, Words
 
 BINS = (4, 8, 16, 32)
 WIDTHS: tuple[float, ...] = (1.0, 1 / 2, 1 / 4)  # of a Kernel, times the width that "silverman" finds
+BELLS: tuple[int | None, ...] = (None,)  # of Gaussians; None: as many as have the least BIC
 FACTORS = (1 / 16, 1 / 4, 4.0, 16.0)  # times the strength of smoothing that "auto" finds
 NGRAMS = (1, 2)
 LEAVES: dict[type[Any], set[str]] = {
     Binned: {"rows", "moments", "histogram"},
     Gaussian: {"rows", "moments"},
+    Gaussians: {"rows", "moments", "histogram"},
     Kernel: {"rows", "moments", "histogram"},
     LogGaussian: {"zeros", "logs"},
     Poisson: {"rows", "events"},
@@ -176,12 +178,13 @@ def _numbers(column: Column, tally: Tally) -> Iterator[Column]:
         yield dataclasses.replace(column, family=family, variance="pooled")
     if below == 0 and fractions == 0:
         yield dataclasses.replace(column, family=Poisson)
-    if WIDTHS and Kernel.informative(_picked(tally, dataclasses.replace(column, family=Kernel))):
-        kernel = dataclasses.replace(column, family=Kernel)
+    kernel = dataclasses.replace(column, family=Kernel)
+    if Kernel.informative(_picked(tally, kernel)):
         auto = Kernel.width(_picked(tally, kernel), kernel)
-        yield kernel
-        for factor in WIDTHS[1:]:
-            yield dataclasses.replace(kernel, bandwidth=float(f"{factor * auto:.3g}"))
+        for factor in WIDTHS:
+            yield dataclasses.replace(kernel, bandwidth=None if factor == 1 else float(f"{factor * auto:.3g}"))
+        for bells in BELLS:
+            yield dataclasses.replace(column, family=Gaussians, components=bells)
 
 
 def _texts(name: str, column: Column) -> Iterator[tuple[Column, str]]:

@@ -154,6 +154,7 @@ COLUMN: dict[str, Callable[[Any], Any]] = {
     "origin": a_number,
     "bins": a_whole,
     "bandwidth": _number_or_word,
+    "components": a_whole,
     "parts": lambda value: tuple(a_text(part) for part in a_list(value)),
     "source": a_text,
     "values": a_text,

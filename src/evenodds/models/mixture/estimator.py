@@ -16,7 +16,7 @@ from evenodds.data.memory import table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
-from evenodds.families import Categorical, Gaussian, Poisson
+from evenodds.families import Categorical, Gaussian, Gaussians, Poisson
 from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.mixture.fit import fit_mixture
@@ -24,7 +24,7 @@ from evenodds.models.mixture.model import MixtureModel, log_sum
 from evenodds.models.mixture.rows import MixtureRows, Tabled, schema_of, streamed
 from evenodds.models.mixture.settings import MixtureSettings, numbers_of_components
 from evenodds.models.shell import Shell, drop, eager, has_frame
-from evenodds.schema import Schema
+from evenodds.schema import Column, Schema
 from evenodds.show import Frame
 
 
@@ -109,6 +109,15 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = tags.input_tags.categorical = self.family is Categorical
         tags.input_tags.positive_only = self.family is Poisson
         return tags
+
+    def as_column(self) -> Column:
+        """The same as a column of naive Bayes, a mixture for each class, from the histogram and its own start."""
+        auto = isinstance(self.k, str) and self.k == "auto"
+        if self.family is not Gaussian or not (auto or isinstance(self.k, (int, np.integer))):
+            raise ValueError(
+                "as a column of naive Bayes a mixture is a mixture of Gaussians, with k a number or 'auto'"
+            )
+        return Column(Gaussians, components=None if auto else int(self.k))
 
     # -- fitting -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,111 @@
+"""What smooth densities of the numeric tally share: the histogram's bins as places that weigh something."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenodds import double_double as dd
+from evenodds.errors import DataError
+from evenodds.families import numeric
+from evenodds.families.base import COLUMN, Family
+from evenodds.families.categorical import Dirichlet
+from evenodds.families.distribution import tidy
+from evenodds.families.leaves import Floats, Rows, read_exactly
+from evenodds.labels import Fixed, Ints
+from evenodds.schema import Column
+from evenodds.tally import Leaf, Tally
+
+
+class Places(NamedTuple):
+    """Where the histogram's bins stand, how wide they are, and how many values of each group each has."""
+
+    keys: Ints
+    at: Floats
+    widths: Floats
+    counts: Floats  # (bins, groups)
+    origin: float
+
+    @staticmethod
+    def of(tally: Tally, column: Column) -> Places:
+        """Every value at the same part of its bin: the one at which the mean of all is right."""
+        keys, counts = numeric.histogram(tally)
+        lower, upper = numeric.edges(keys)
+        inner, width = np.where(keys < 0, upper, lower), np.where(keys < 0, lower - upper, upper - lower)
+        width = np.where(keys == 0, 0.0, width)
+        each = counts.sum(axis=1)
+        summed = float(dd.value(read_exactly(tally, "moments")).reshape(2, -1)[0].sum())
+        total, reach = summed - column.origin * float(each.sum()), float(each @ width)
+        away = float(each @ np.abs(width))
+        part = 0.5
+        if away > 0:  # outwards from zero: the part of a bin's width at which Σ x is right
+            part = (total - float(each @ inner)) / reach if abs(reach) > 1e-3 * away else 0.5
+        at = inner + min(max(part, 0.0), 1.0) * width + column.origin
+        return Places(keys, at, np.abs(width), counts, column.origin)
+
+    @staticmethod
+    def some(tally: Tally, column: Column) -> Places:
+        """The same, refused where there are none."""
+        found = Places.of(tally, column)
+        if not len(found.at):
+            raise DataError("no values, so there is no density")
+        return found
+
+    def bins(self, x: Floats) -> Ints:
+        """In which of the bins each value is."""
+        found = np.searchsorted(numeric.edges(self.keys)[0], x - self.origin + 0.0, side="right") - 1
+        return np.maximum(found, 0)
+
+    def pseudo_rows(self, prior: Any) -> Floats:
+        """How many rows a prior puts at each place."""
+        if prior is None:
+            return np.zeros(len(self.at))
+        return np.broadcast_to(np.asarray(prior.concentration, float), len(self.at))
+
+
+class FromHistogram(Family):
+    """A density with a place for each of the histogram's bins; its prior is a Dirichlet over them."""
+
+    @classmethod
+    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
+        """The numeric tally: leaves "rows", "moments" and "histogram"."""
+        return numeric.leaves(cells, rows, columns, histogram=True)
+
+    @classmethod
+    def flat_prior(cls, strength: float = 1.0) -> Dirichlet:
+        """No pseudo-rows at all: such a density has no other that is without opinion."""
+        return Dirichlet(0.0)
+
+    @classmethod
+    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
+        """As if `strength` rows had been seen before, with all groups' density."""
+        counts = numeric.histogram(tally)[1].sum(axis=1)
+        return Dirichlet(strength * counts / max(counts.sum(), 1.0))
+
+    @classmethod
+    def informative(cls, tally: Tally) -> bool:
+        """Not where all values are in one bin: then nothing is known of their spread."""
+        return len(numeric.histogram(tally)[0]) > 1
+
+    @classmethod
+    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
+        """The Dirichlet of the bins' shares."""
+        tally = data if isinstance(data, Tally) else cls.tally(data)
+        counts = numeric.histogram(tally)[1]
+        bins = Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
+        return (cls.flat_prior() if prior is None else prior) + bins
+
+    @classmethod
+    def log_evidence(cls, data: Any, prior: Any = None) -> Any:
+        """There is none: the widths are read off the values."""
+        raise ValueError(f"a {cls.name} density gives its own data no evidence: its width is read off them")
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """Σ count_b log p(place_b); exact where the values stand at the bins' places."""
+        places = Places.of(tally, COLUMN)
+        each = self.log_prob(places.at)
+        single = each.ndim == 1
+        each, counts = each.reshape(len(places.at), -1), places.counts
+        total = np.where(counts > 0, counts * np.where(counts > 0, each, 0.0), 0.0).sum(axis=0)
+        return tidy(total[0]) if single else total
