@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity as Peer
@@ -142,6 +142,29 @@ def test_scipy_and_scikit_learn_say_the_same():
         peer = Peer(kernel=peers, bandwidth=h).fit(x[:, None])
         says = np.exp(peer.score_samples(at[:, None]))
         assert KernelDensity(h, kernel=name).fit(x).pdf(at) == pytest.approx(says, abs=1e-9 * says.max())
+
+
+POINTS, PLACES = [0.3, 1.1, 1.2, 1.9, 2.5, 2.6, 4.0, 7.5], [0.45, 1.6, 3.05, 5.3, 7.1]
+OTHERS = {  # statsmodels 0.15.0 at bandwidth 0.8; KDEpy 1.1.12 at 0.8 times the kernel's standard deviation
+    "gaussian": (
+        0.16231273262361406,
+        0.24337144326442262,
+        0.16307422026016394,
+        0.01842102415455129,
+        0.05504442793666227,
+    ),
+    "boxcar": (0.234375, 0.234375, 0.15625, 0.0, 0.078125),
+    "triangular": (0.166015625, 0.234375, 0.11718750000000008, 0.0, 0.07812499999999993),
+    "epanechnikov": (0.16708374023437497, 0.26000976562500006, 0.14190673828125006, 0.0, 0.08789062499999994),
+    "biweight": (0.1554317772388458, 0.2449750900268555, 0.10918825864791883, 0.0, 0.08239746093749989),
+    "cosine": (0.16508604945928082, 0.25699045536638926, 0.1357008518107019, 0.0, 0.08677505738590553),
+}
+
+
+@EACH_SHAPE
+def test_statsmodels_and_kdepy_say_the_same(shape):
+    found = KernelDensity(0.8, kernel=shape.name).fit(POINTS)
+    assert found.pdf(PLACES) == pytest.approx(OTHERS[shape.name], rel=1e-12, abs=1e-15)
 
 
 # -- fast and slow -----------------------------------------------------------------------------------------------------
@@ -292,6 +315,32 @@ def test_pairs_are_counted_on_a_grid_fine_enough(name, order):
     assert bandwidths.functional(lags, step, width, len(x), order) == pytest.approx(
         slow_functional(x, width, order), rel=1e-3
     )
+
+
+def slow_botev(x, near):
+    """Botev's equation as it is written: a sum of cosines over the points, without a grid."""
+    low, reach, n = x.min() - (x.max() - x.min()) / 10, 1.2 * (x.max() - x.min()), len(x)
+    k = np.arange(1, 400.0)
+    square = np.cos(np.pi * k[:, None] * (x - low) / reach).mean(axis=1) ** 2
+
+    def energy(s, t):
+        return 2 * np.pi ** (2 * s) * np.sum(k ** (2 * s) * square * np.exp(-((k * np.pi) ** 2) * t))
+
+    def apart(h):
+        found = energy(7, (h / reach) ** 2)
+        for s in range(6, 1, -1):
+            odd = np.prod(np.arange(1, 2 * s, 2)) / np.sqrt(2 * np.pi)
+            found = energy(s, (2 * (1 + 0.5 ** (s + 0.5)) / 3 * odd / n / found) ** (2 / (3 + 2 * s)))
+        return reach * (2 * n * np.sqrt(np.pi) * found) ** -0.2 - h
+
+    return optimize.brentq(apart, near / 2, near * 2)
+
+
+def test_botevs_bandwidth_is_its_definition():
+    two_humps = np.concatenate([np.linspace(-3, 3, 61) ** 3 / 9, 10 + np.linspace(-2, 2, 41)])
+    for x in (two_humps, np.random.default_rng(0).gamma(2, 3, 200)):
+        found = KernelDensity("isj").fit(x).bandwidth_
+        assert found == pytest.approx(slow_botev(x, found), rel=1e-4)
 
 
 @pytest.mark.parametrize("rule", RULES)
