@@ -1,7 +1,7 @@
 """Kernel densities beside scikit-learn, scipy, statsmodels and KDEpy: how fast, how exact; and what they do for tuning.
 
     python -m benchmarks.densities [--part 10] [--save]            speed and agreement
-    python -m benchmarks.densities --tables [--folds 3] [--save]   NaiveBayes(tune="loo") with such columns and without
+    python -m benchmarks.densities --tables [--folds 3] [--save]   NaiveBayes(tune="loo") with kernels and without
 
 Speed: 100,000 normal points at 10,000 places, by everyone's exact sum (scikit-learn with rtol = atol = 0), and
 1,000,000 points on a grid of 1,024. With `--part 10` the others, whose time is the number of places times that of all
@@ -160,8 +160,8 @@ def agreement() -> dict[str, float]:
     return found
 
 
-def tuned(name: str, folds: int) -> dict[str, float]:
-    """Mean log loss with kernels and mixtures among the alternatives and without, and the seconds each takes."""
+def tuned(name: str, folds: int, bells: tuple[int | None, ...]) -> dict[str, float]:
+    """Mean log loss with kernels (and mixtures) among the alternatives and without, and the seconds each takes."""
     from sklearn.metrics import log_loss
 
     import evenodds as eo
@@ -175,7 +175,7 @@ def tuned(name: str, folds: int) -> dict[str, float]:
     chosen: list[list[int]] = []
     try:
         for train, test in splits(frame, y, folds):
-            for which, some in (("without", ((), ())), ("with", every)):
+            for which, some in (("without", ((), ())), ("with", (every[0], bells))):
                 alternatives.WIDTHS, alternatives.BELLS = some
                 seconds, nb = once(lambda: eo.NaiveBayes(tune="loo").fit(frame.iloc[train], y[train]))  # noqa: B023
                 says = nb.predict_proba(frame.iloc[test])
@@ -190,7 +190,7 @@ def tuned(name: str, folds: int) -> dict[str, float]:
     return {**means, "kernels": kernels, "mixtures": mixtures}
 
 
-def say_tables(folds: int, only: str | None, save: bool) -> None:
+def say_tables(folds: int, only: str | None, mixtures: bool, save: bool) -> None:
     ranked = sorted(tables.names(), key=lambda name: -len(tables.load(name).of_type("numeric")))
     names = only.split(",") if only else ranked[:MOST_NUMERIC]
     before = report.RESULTS / "densities_tables.json"
@@ -198,14 +198,14 @@ def say_tables(folds: int, only: str | None, save: bool) -> None:
     if only and save and before.exists():  # a table at a time, where all of them take too long
         found = json.loads(before.read_text())["tables"]
     for name in names:
-        found[name] = {"folds": folds, **tuned(name, folds)}
+        found[name] = {"folds": folds, **tuned(name, folds, (None,) if mixtures else ())}
         print(name.ljust(16), "  ".join(f"{key} {value:.3f}" for key, value in found[name].items()), flush=True)
     ratios = {name: row["with"] / row["without"] for name, row in found.items()}
     columns = ["folds", "without", "with", "kernels", "mixtures"]
     print(
         report.table(
             ["log loss, tuned", *columns, "ratio"],
-            [[n, *(f"{row[c]:.4g}" for c in columns), f"{ratios[n]:.3f}"] for n, row in found.items()],
+            [[n, *(f"{row.get(c, 0.0):.4g}" for c in columns), f"{ratios[n]:.3f}"] for n, row in found.items()],
         )
     )
     worst, mean = max(ratios.values()), math.exp(np.mean(np.log(list(ratios.values()))))
@@ -248,16 +248,15 @@ def say_speed(part: int, save: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="kernel densities beside others")
     parser.add_argument("--part", type=int, default=1, help="the others answer at one in so many of the places")
-    parser.add_argument(
-        "--tables", action="store_true", help="naive Bayes tuned with kernels and mixtures, and without"
-    )
+    parser.add_argument("--tables", action="store_true", help="naive Bayes tuned with kernels, and without")
+    parser.add_argument("--mixtures", action="store_true", help="with mixtures of Gaussians too")
     parser.add_argument("--only", help="of the tables these, with commas between")
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds")
     parser.add_argument("--save", action="store_true", help="write benchmarks/results/densities*.json")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="column ")
     if options.tables:
-        say_tables(options.folds, options.only, options.save)
+        say_tables(options.folds, options.only, options.mixtures, options.save)
     else:
         say_speed(options.part, options.save)
 

@@ -66,10 +66,24 @@ class TestAlternatives:
         wide, _ = wide_of(x, [0, 1, 0, 1], dict.fromkeys(x, Column()))
         found = {name: {one.column.family for one in every if one.used} for name, every in alternatives(wide).items()}
         assert found == {
-            "below": {Binned, Gaussian, Gaussians, Kernel},
-            "above": {Binned, Gaussian, Gaussians, Kernel, LogGaussian},
-            "count": {Binned, Gaussian, Gaussians, Kernel, LogGaussian, Poisson},
+            "below": {Binned, Gaussian, Kernel},
+            "above": {Binned, Gaussian, Kernel, LogGaussian},
+            "count": {Binned, Gaussian, Kernel, LogGaussian, Poisson},
         }
+
+    def test_a_mixture_is_tried_where_one_is_asked_for_and_chosen_where_it_is_best(self) -> None:
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 300)
+        humps = np.where(y == 0, rng.normal(6.0 * rng.choice([-1, 1], 300), 1.0), rng.normal(0, 1.5, 300))
+        x = {"humps": humps, "noise": rng.normal(size=300)}
+        asked = dict.fromkeys(x, Column(components=2))
+        wide, _ = wide_of(x, y, asked)
+        for every in alternatives(wide).values():
+            assert Column(Gaussians, components=2) in [one.column for one in every]
+            assert all(one.column.family is Gaussians or one.column.components is None for one in every)
+        tuned, plain = (eo.NaiveBayes(columns, tune="loo").fit(x, y) for columns in (asked, None))
+        assert tuned.model_.schema.columns["humps"] == Column(Gaussians, components=2)
+        assert plain.model_.schema.columns["humps"].family is not Gaussians
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_a_picked_tally_is_the_tally_of_the_column_alone(self, weighted: bool) -> None:

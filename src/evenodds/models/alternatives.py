@@ -1,10 +1,11 @@
 """What each column could be modelled as: the alternatives that `tune` chooses from, and the one tally of them all.
 
 Of numbers: 4, 8, 16 or 32 bins, a Gaussian per class or of one variance, the same of their logs where none is below 0,
-a Poisson where all are counts, Gaussian kernels of three widths, a mixture of Gaussians. Of a text: what is said of its
-words (counts, present, bernoulli, complement), of single words or of pairs too. Of all that counts values: smoothing
-some times weaker or stronger than "auto". And any column may be left out. A column that was told stays as told, but for
-a strength of smoothing that was left open; a bare `Words()` tells no more than that it is text.
+a Poisson where all are counts, Gaussian kernels of three widths; a mixture of Gaussians where `Column(components=...)`
+asks for one. Of a text: what is said of its words (counts, present, bernoulli, complement), of single words or of pairs
+too. Of all that counts values: smoothing some times weaker or stronger than "auto". And any column may be left out. A
+column that was told stays as told, but for a strength of smoothing that was left open; a bare `Words()` tells no more
+than that it is text.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from evenodds.text.words import EVENTS, Words
 
 BINS = (4, 8, 16, 32)
 WIDTHS: tuple[float, ...] = (1.0, 1 / 2, 1 / 4)  # of a Kernel, times the width that "silverman" finds
-BELLS: tuple[int | None, ...] = (None,)  # of Gaussians; None: as many as have the least BIC
+BELLS: tuple[
+    int | None, ...
+] = ()  # of Gaussians; None: as BIC has it. None tried unasked: little gained in twice the time
 FACTORS = (1 / 16, 1 / 4, 4.0, 16.0)  # times the strength of smoothing that "auto" finds
 NGRAMS = (1, 2)
 LEAVES: dict[type[Any], set[str]] = {
@@ -168,8 +171,9 @@ def _is_open(name: str, column: Column, told: Collection[str]) -> bool:
     return bare or (column.words is None and not _is_told(name, column, told))
 
 
-def _numbers(column: Column, tally: Tally) -> Iterator[Column]:
+def _numbers(asked: Column, tally: Tally) -> Iterator[Column]:
     """What some numbers can be; first what they are by default."""
+    column = dataclasses.replace(asked, components=None)
     below, fractions = read(tally, OTHERS).sum(axis=-1)
     for bins in dict.fromkeys([column.bins, *BINS]):
         yield dataclasses.replace(column, family=Binned, bins=bins)
@@ -183,7 +187,7 @@ def _numbers(column: Column, tally: Tally) -> Iterator[Column]:
         auto = Kernel.width(_picked(tally, kernel), kernel)
         for factor in WIDTHS:
             yield dataclasses.replace(kernel, bandwidth=None if factor == 1 else float(f"{factor * auto:.3g}"))
-        for bells in BELLS:
+        for bells in (*BELLS, *([asked.components] if asked.components is not None else [])):
             yield dataclasses.replace(column, family=Gaussians, components=bells)
 
 
