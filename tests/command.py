@@ -1,8 +1,12 @@
-"""The command line as a process of its own."""
+"""The command line, as a process of its own and within this one."""
 
 import os
 import subprocess
 import sys
+
+from click.testing import CliRunner
+
+from evenodds.cli import main
 
 
 def run(*words, stdin=None, cwd=None):
@@ -12,3 +16,23 @@ def run(*words, stdin=None, cwd=None):
     return subprocess.run(
         command, input=stdin, capture_output=True, encoding="utf-8", env=environment, cwd=cwd, check=False
     )
+
+
+def invoke(*words, code=0, stdin=None):
+    """The same within this process: quicker, and what breaks is raised here. It must end with this exit code."""
+    done = CliRunner().invoke(
+        main,
+        [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words],
+        input=stdin,
+        catch_exceptions=False,
+    )
+    assert done.exit_code == code, done.output
+    return done
+
+
+def loaded(program, cwd=None):
+    """The top-level packages in memory after a program has run in a fresh interpreter."""
+    program += "\nimport sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=cwd, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())

@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner, Result
@@ -159,13 +157,3 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(arguments, message):
 
 def test_a_negative_number_is_wrong_usage_too():
     assert run("-1", "2").exit_code == 2
-
-
-def test_help_does_not_wait_for_the_heavy_libraries():
-    program = (
-        "import sys\nfrom evenodds.cli.coin import coin\ncoin(['--help'], standalone_mode=False)\n"
-        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
-    assert "evenodds coin 2 0 --prior 2,2" in done.stdout
-    assert not {"numpy", "scipy", "pyarrow", "numba"} & set(done.stderr.split())

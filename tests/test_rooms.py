@@ -1,17 +1,8 @@
 """What is imported, and when: nothing heavy before it is needed."""
 
-import subprocess
-import sys
-
 import pytest
 
-
-def loaded(program):
-    """The top-level packages in memory after a program has run in a fresh interpreter."""
-    program += "\nimport sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    return set(run.stdout.split())
+from command import loaded
 
 
 def test_importing_evenodds_loads_nothing_heavy():
@@ -72,6 +63,17 @@ def test_the_page_on_architecture_names_every_room_and_every_public_name():
     folders = {path.parent.name for path in (root / "src" / "evenodds").glob("*/__init__.py")}
     assert {room for room in folders if not re.search(rf"\b{room}\b", page)} == set()
     assert folders <= rooms
+    depth = {
+        name.strip().removeprefix("evenodds."): i
+        for i, layer in enumerate(contract["layers"])
+        for name in layer.split(":")
+    }
+    picture = page.split("```text\n")[1].split("```")[0]
+    drawn = [
+        name for names in re.findall(r"^ +(\w[\w, ]*?),?(?: …)?  ", picture, re.MULTILINE) for name in names.split(", ")
+    ]
+    assert set(drawn) > folders
+    assert [depth[name] for name in drawn] == sorted(depth[name] for name in drawn)
     listed = re.findall(r"`(\w+)`", page.split("## Names")[1].split("##")[0])
     assert sorted(listed) == sorted(evenodds.__all__)
     assert len(evenodds.__all__) <= 40
