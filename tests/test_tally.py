@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
 from evenodds.labels import Fixed, Grid, Labels
 from evenodds.tally import Leaf, Tally
-from laws import LEARNERS, numbers
+from laws import numbers
 
 
 def counts(texts, numbers_, groups=None):
@@ -105,9 +106,9 @@ def test_tallies_of_a_fixed_number_of_groups_and_another_are_not_added():
 @pytest.mark.parametrize("other", [1, 2.5, "text", None, [1]])
 def test_only_tallies_are_added(other):
     a = counts(["a"], [1])
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="Tally"):
         a + other
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="Tally"):
         other + a
     assert a != other
 
@@ -175,7 +176,7 @@ def test_changed_bytes_are_refused_or_are_another_tally(place, value, more):
     data[at : at + len(more)] = more
     try:
         changed = Tally.from_bytes(bytes(data))
-    except ValueError:
+    except DataError:
         return
     changed.to_bytes()
     changed + changed
@@ -225,9 +226,3 @@ BROKEN = {
 def test_arrays_that_do_not_fit_together_are_refused(what):
     with pytest.raises(ValueError, match="not a tally"):
         Tally.from_arrays(*rewritten(BROKEN[what]))
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.name)
-def test_the_same_rows_have_the_same_bytes(learner):
-    x = learner.column(learner.ordinary(np.random.default_rng(0), 50))
-    assert learner.tally(x).to_bytes() == learner.tally(x).to_bytes()
