@@ -398,16 +398,10 @@ def test_a_prior_of_another_family_is_refused():
         eo.NaiveBayes({"x": column}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y).predict(frame(x=[1.0]))
 
 
-@pytest.mark.parametrize("family", [eo.Bernoulli, eo.Poisson, eo.Gaussian], ids=lambda family: family.__name__)
+@pytest.mark.parametrize("family", list(COLUMNS.values()), ids=lambda family: family.__name__)
 def test_an_unknown_estimate_of_a_family(family):
     with refused("estimate='best': expected one of", ValueError):
         family.fit([0.0, 1.0, 1.0], estimate="best")
-
-
-@pytest.mark.parametrize("family", [eo.LogGaussian, eo.Binned, eo.Categorical], ids=lambda family: family.__name__)
-def test_an_unknown_estimate_of_a_family_with_its_own_estimates(family):
-    with refused("estimate='best': expected one of", ValueError):
-        family.fit([0.0, 1.0, 2.0], estimate="best")
 
 
 @pytest.mark.parametrize(

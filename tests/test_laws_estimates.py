@@ -370,11 +370,6 @@ def test_the_evidence_is_the_product_of_sequential_predictives(learner, seed):
     assert learner.family.log_evidence(x, learner.prior) == pytest.approx(log_p, rel=1e-9)
 
 
-def test_the_evidence_of_two_heads_under_beta_2_2():
-    assert math.exp(Bernoulli.log_evidence([1, 1], Beta(2, 2))) == pytest.approx(2 / 4 * 3 / 5)
-    assert math.exp(Bernoulli.log_evidence([1, 1], Beta(2, 2))) == pytest.approx(0.3)
-
-
 @pytest.mark.parametrize("strength", [0.5, 1.0, 2.0])
 def test_one_concentration_for_all_colours_is_that_concentration_for_each(strength):
     rows = ["a", "b", "c", "a"]

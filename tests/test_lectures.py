@@ -10,7 +10,6 @@ from scipy import stats
 import evenodds as eo
 from evenodds.data.titanic import titanic
 from evenodds.families import Bernoulli, Beta, Categorical, Dirichlet, Gamma, Gaussian, Poisson, Quadrature, weigh
-from evenodds.models.bayes_rule import DiagnosticTest, normalise, update
 
 
 def coin(heads, tails, **settings):
@@ -234,17 +233,7 @@ def test_the_log_likelihood_of_independent_rows_is_a_sum():
     assert fitted.log_likelihood(Bernoulli.tally(data)) == pytest.approx(by_hand)
 
 
-# Bayes' rule (the rest of it is in test_bayes_rule.py and test_cli_bayes.py)
-
-
-def test_the_rare_disease():
-    people = {"disease": 0.001, "healthy": 0.999}
-    first = update(people, DiagnosticTest(1, 0.01).likelihoods(people))
-    second = update(first, DiagnosticTest(0.9, 0.05).likelihoods(people))
-    again = update(first, DiagnosticTest(1, 0.01).likelihoods(people))
-    found = [round(seen.probabilities["disease"], 4) for seen in (first, second, again)]
-    assert found == [0.0910, pytest.approx(0.643, abs=5e-4), pytest.approx(0.909, abs=5e-4)]
-    assert "1 in 11" in first.people(1000).sentence()
+# Bayes' rule (its own numbers are in test_bayes_rule.py and test_cli_bayes.py)
 
 
 def test_cmu_and_bayes_depend_given_the_class_and_are_named():
@@ -323,10 +312,6 @@ def test_three_words_by_hand():
     np.testing.assert_allclose(joint, [0.0432, 0.016])
     p = nb.predict_proba(pd.DataFrame({"x1": [1], "x2": [0], "x3": [1]}))[0]
     assert p[0] == pytest.approx(0.7297, abs=5e-5)
-
-
-def test_a_joint_becomes_a_posterior():
-    assert normalise({"a": 0.1, "b": 0.4}) == pytest.approx({"a": 0.2, "b": 0.8})
 
 
 def test_unknown_ages_are_left_out():
