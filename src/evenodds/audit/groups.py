@@ -27,9 +27,9 @@ from evenodds.cells import Coded, as_column, codes, target_kind
 from evenodds.data.decide import VALUES
 from evenodds.data.files import is_source, read
 from evenodds.data.memory import in_order, table
-from evenodds.data.reading import Reading
+from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
-from evenodds.data.source import Source
+from evenodds.data.source import Batch, Source
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
@@ -169,7 +169,7 @@ class Audit:
                     said=None if said is None else said[rows],
                 )
 
-        return self._audited(parts(), names, threads, Report(n))
+        return self._audited(Tally.total(in_order(self._judged, parts(), threads)), names, Report(n))
 
     def of_columns(
         self,
@@ -185,49 +185,42 @@ class Audit:
             raise DataError("what was predicted? Name a column of scores, or of what was said")
         source = data if hasattr(data, "batches") else read(data)
         schema, names = self._schema(source, target, score, predicted)
-        reading, reports = Reading(schema, weights=weights), list[Report]()
+        reading = Reading(schema, weights=weights)
 
-        def parts() -> Iterator[Predicted]:
-            start = 0
-            for batch in source.batches(reading.columns):
-                found = reading(batch)
-                reports.append(found.report)
-                column = {name: cells(found.table, name, how) for name, how in schema.features.items()}
-                by = together([column[name] for name in self.columns])
-                said = None if predicted is None else column[predicted]
-                assert found.target is not None
-                log_p = None if score is None else _log_of_second(column[score], start, score)
-                start += batch.rows
-                yield Predicted(found.target, log_p, names, found.weights, by=by, said=said)
+        def predict(start: int, batch: Batch, found: Cells) -> Iterator[Predicted]:
+            column = {name: cells(found.table, name, how) for name, how in schema.features.items()}
+            by = together([column[name] for name in self.columns])
+            said = None if predicted is None else column[predicted]
+            assert found.target is not None
+            log_p = None if score is None else _log_of_second(column[score], start, score)
+            yield Predicted(found.target, log_p, names, found.weights, by=by, said=said)
 
-        return self._audited(parts(), names, threads, reports)
+        return self._summed(HeldOut(source, reading, names, predict), threads)
 
     def of_held_out(self, held: HeldOut, threads: int | None = None) -> Audited:
         """Predictions of rows held out, by folds or each without itself, as `held_out` makes them."""
         if held.by != self.columns:
             raise DataError(f"the rows were read by {held.by}, the audit is by {self.columns}")
-        found = self._audited(iter(held), held.classes, threads, Report())
-        return Audited(found.reads, found.tally, found.classes, held.report)
+        return self._summed(held, threads)
 
     # -- the sum -----------------------------------------------------------------------------------------------------
 
-    def _audited(
-        self, parts: Iterable[Predicted], classes: NDArray[Any], threads: int | None, report: Report | list[Report]
-    ) -> Audited:
+    def _summed(self, held: HeldOut, threads: int | None) -> Audited:
+        total = held.total(self._judged, threads).tallies[0]
+        return self._audited(total, held.classes, held.report)
+
+    def _judged(self, part: Predicted) -> Tally:
+        said = part.said if part.said is not None else self._decided(part)
+        return tally(part.truth, part.log_p, part.classes, part.weights, part.by, said, BITS)
+
+    def _audited(self, total: Tally, classes: NDArray[Any], report: Report) -> Audited:
         texts = tuple(canonical(c) for c in classes.tolist())
-
-        def work(part: Predicted) -> Tally:
-            said = part.said if part.said is not None else self._decided(part)
-            return tally(part.truth, part.log_p, part.classes, part.weights, part.by, said, BITS)
-
-        total = Tally.total(in_order(work, parts, threads))
         if not total.columns:
             raise DataError("there are no rows with a class to audit by")
         reads = self.reads
         if reads.positive is not None and reads.positive not in texts:
             raise DataError(f"positive={self.positive!r} is not among the classes {', '.join(map(repr, texts))}")
-        whole = sum(report, Report()) if isinstance(report, list) else report
-        return Audited(reads, total, texts, whole)
+        return Audited(reads, total, texts, report)
 
     def _decided(self, part: Predicted) -> Coded | None:
         """What is said of each row, where a threshold or a rule decides it."""

@@ -7,7 +7,8 @@ Metrics, reliability and decisions all read what is predicted here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,10 +20,11 @@ from evenodds.audit.judge import tally
 from evenodds.audit.protected import groups_of
 from evenodds.cells import Coded
 from evenodds.data.kept import Kept
+from evenodds.data.passes import Summed, added, flat, number
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.data.sum import fold_of, number, sum_folds
+from evenodds.data.sum import fold_of, sum_folds
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.models.learn import check_classes, most_kept, most_rows, schema_of
@@ -32,6 +34,7 @@ from evenodds.models.settings import Settings
 from evenodds.schema import Schema
 from evenodds.tally import Tally
 
+Counts = NDArray[np.int64]
 MOST = 1000  # folds, of each of which the tallies are held
 
 
@@ -45,6 +48,7 @@ class Predicted(NamedTuple):
     rows: NDArray[np.int64] | None = None  # which of the rows that were read; None: all
     by: Coded | None = None  # the protected group of each
     said: Coded | None = None  # what was decided, where that is not the most probable class
+    report: Report | None = None  # what was wrong with some rows, where nobody has said so before
 
     def proba(self, classes: NDArray[Any]) -> Floats:
         """p(class | row) with a column for each of these classes; 0 for one that the model did not know."""
@@ -57,7 +61,7 @@ class Predicted(NamedTuple):
 
 @dataclass
 class HeldOut:
-    """Predictions of a source's rows, made anew in every pass over it; `report` is what was wrong in the last one."""
+    """Predictions of a source's rows, made anew in every pass over it; `report` is what was wrong in the last sum."""
 
     source: Source
     reading: Reading
@@ -66,36 +70,61 @@ class HeldOut:
     plain: HeldOut | None = None  # the same rows, predicted without the temper, where there is one
     by: tuple[str, ...] = ()  # columns of protected groups, which need not be among the model's
     report: Report = field(default_factory=Report)
+    numbered: bool = False  # whether it matters which row is which
+
+    def parts(self) -> Iterable[Predicted]:
+        """What is predicted, batch by batch, here or where the rows are."""
+        columns = dict.fromkeys([*self.reading.columns, *self.by])
+        return flat(self._predicted, number(self.source.batches(list(columns)), self.numbered))
 
     def __iter__(self) -> Iterator[Predicted]:
-        reports = []
-        columns = dict.fromkeys([*self.reading.columns, *self.by])
-        for start, batch in number(self.source.batches(list(columns))):
-            read = self.reading(batch)
-            reports.append(read.report)
-            if not read.table.rows:
-                continue
+        return iter(part for part in self.parts() if len(part.truth.codes))
+
+    def _predicted(self, numbered: tuple[int, Batch]) -> Iterator[Predicted]:
+        start, batch = numbered
+        read = self.reading(batch)
+        assert read.target is not None
+        yield Predicted(read.target[:0], None, self.classes, None, report=read.report)
+        if read.table.rows:
             by = groups_of(batch, read, self.by) if self.by else None
             for part in self.predict(start, batch, read):
                 yield part if by is None else part._replace(by=by if part.rows is None else by[part.rows])
-        self.report = sum(reports, Report())
+
+    def total(self, judge: Callable[[Predicted], Tally | Counts], threads: int | None = None) -> Summed:
+        """The sum of what is judged of all rows, in one pass."""
+        found = added(functools.partial(_judged, judge), self.parts(), threads, Summed.total)
+        found = found or Summed([Tally.nothing()])
+        self.report = found.report
+        return found
 
     def tally(self) -> Tally:
         """The judgement of all rows, in one pass."""
-        judged = Tally.total(tally(*part[:4]) for part in self)
+        judged = self.total(_tallied, 1).tallies[0]
         if not judged.columns:
             raise DataError(f"{self.source.name} has no rows with a class to judge by")
         return judged
 
     def counts(self, *rules: Decision) -> list[NDArray[np.int64]]:
         """What each rule says of the rows, counted as `Decision.counts` does, in one pass."""
-        k = len(self.classes) + 1
-        found = [np.zeros((k, k), np.int64) for _ in rules]
-        for part in self:
-            p = part.proba(self.classes)
-            for each, rule in zip(found, rules):
-                each += rule.counts(part.truth, p)
-        return found
+        classes, k = self.classes, len(self.classes) + 1
+
+        def count(part: Predicted) -> Counts:
+            p = part.proba(classes)
+            return np.array([rule.counts(part.truth, p) for rule in rules])
+
+        return list(np.zeros((len(rules), k, k), np.int64) + self.total(count, 1).numbers)
+
+
+def _tallied(part: Predicted) -> Tally:
+    return tally(*part[:4])
+
+
+def _judged(judge: Callable[[Predicted], Tally | Counts], part: Predicted) -> Summed:
+    """What is judged of some rows; of none, what was wrong with those that were read."""
+    if not len(part.truth.codes):
+        return Summed([Tally.nothing()], part.report or Report())
+    found = judge(part)
+    return Summed([found]) if isinstance(found, Tally) else Summed([Tally.nothing()], numbers=found)
 
 
 def of_model(
@@ -163,7 +192,7 @@ def of_folds(
                     log_p = model.log_proba(read.table.take(mine), threads)
                     yield Predicted(read.target[mine], log_p, model.classes, weights, mine)
 
-        return HeldOut(source, reading, whole.classes, predict, plain, by_columns)
+        return HeldOut(source, reading, whole.classes, predict, plain, by_columns, numbered=True)
 
     if keep is None:
         return by(models)

@@ -27,8 +27,9 @@ from evenodds.audit.judged import plain
 from evenodds.audit.pair import NEW, REFERENCE, WHERE, Pair
 from evenodds.audit.word_tests import comparable, word_tests
 from evenodds.data.files import read
+from evenodds.data.passes import number
 from evenodds.data.reading import Reading
-from evenodds.data.sum import fold_of, number, sum_folds
+from evenodds.data.sum import fold_of, sum_folds
 from evenodds.errors import DataError
 from evenodds.families import WordCounts
 from evenodds.labels import Labels

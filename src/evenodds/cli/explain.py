@@ -119,8 +119,8 @@ def _row(model: Model, cells: list[str], where: str, quiet: bool) -> Table:
 
 def _rows(model: Model, source: Files, numbers: tuple[int, ...]) -> list[Table]:
     """The rows of a file with these numbers, counted from 1; the first few if there are none."""
+    from evenodds.data.passes import number
     from evenodds.data.reading import Reading
-    from evenodds.data.sum import number
     from evenodds.errors import DataError
 
     wanted = sorted(set(numbers)) or list(range(1, FIRST + 1))

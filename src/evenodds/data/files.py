@@ -24,6 +24,7 @@ from evenodds.data.memory import Table, table
 from evenodds.data.query import Query, is_query
 from evenodds.data.reading import typed
 from evenodds.data.source import Batch, Memory, Source, needed
+from evenodds.data.spark import Spark, is_spark
 from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
 from evenodds.errors import DataError
 from evenodds.labels import canonical
@@ -324,12 +325,14 @@ def _arrow(raw: Any, marks: Any) -> Any:
 
 
 def is_source(x: Any) -> bool:
-    """Whether this names files, or is a query: rows that are read batch by batch."""
-    return isinstance(x, (str, os.PathLike)) or is_query(x)
+    """Whether this names files, or is a query or a DataFrame of Spark: rows that are read batch by batch."""
+    return isinstance(x, (str, os.PathLike, Spark)) or is_query(x) or is_spark(x)
 
 
 def read(x: Any) -> Source:
     """Anything as a source: paths as files, queries and tables as they are."""
-    if is_query(x):
-        return Query(x)
+    if isinstance(x, Spark):
+        return x
+    if is_query(x) or is_spark(x):
+        return Query(x) if is_query(x) else Spark(x)
     return Files((os.fspath(x),)) if is_source(x) else Memory(table(x))

@@ -21,6 +21,7 @@ from evenodds.labels import Ints
 from evenodds.texts import Texts
 
 Hashes = NDArray[np.uint64]
+Picked = tuple[int, tuple[Hashes, "Learnt"]]  # of a batch: how many rows it had, and those that may be wanted
 PART, LEAST = 8, 2_000
 MOST, MOST_TEXTS = 200_000, 20_000  # rows of a table, and of one with texts, which may be long
 
@@ -71,6 +72,12 @@ class Kept:
         self.most, self.part, self.seen = most, part, 0
         self._limit = np.uint64(2**64 - 1)  # of the hashes that may still be wanted: they get fewer as rows pass by
         self._parts: list[tuple[Hashes, Learnt]] = []
+
+    def expect(self, rows: int) -> None:
+        """Say how many rows there will be, so that few more are picked than are wanted (one in 10^9 times, fewer)."""
+        many = how_many(rows, self.most, self.part)
+        if many < rows:
+            self._limit = np.uint64(min(1.0, (many + 6 * many**0.5) / rows) * (2**64 - 2**12))
 
     def pick(self, start: int, rows: int, kept: Ints | None, learnt: Learnt) -> tuple[Hashes, Learnt]:
         """Those of a batch that may be wanted; `kept` are their numbers in it, where some were left out."""

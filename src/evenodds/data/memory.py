@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -259,13 +260,52 @@ def _dictionary(raw: Any) -> Raw | Coded:
     return codes(raw) if not isinstance(raw, np.ndarray) and pa.types.is_dictionary(raw.type) else raw
 
 
+PROCESSORS: int | None = None  # to run on, where another program shares them out among processes
+
+
 def threads_for(threads: int | None) -> int:
     """How many threads to use: as many as asked for, or as there are processors to run on."""
-    return threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+    return (
+        PROCESSORS
+        or threads
+        or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+    )
+
+
+class Elsewhere(ABC):
+    """Shards that are on other machines: work goes to them, and what it finds comes back."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """How many rows they have."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]:
+        """The shards themselves, brought here one after the other."""
+
+    @abstractmethod
+    def each(self, work: Callable[[Any], Any]) -> Iterator[Any]:
+        """work(shard) for every shard, in their order."""
+
+    @abstractmethod
+    def added(self, work: Callable[[Any], Any], total: Callable[[Sequence[Any]], Any]) -> Any:
+        """The total of work(shard) over all shards; None if there are none."""
+
+    @abstractmethod
+    def flat(self, work: Callable[[Any], Iterable[Any]]) -> Elsewhere:
+        """All that work gives for each shard, as shards."""
+
+    @abstractmethod
+    def numbered(self, exact: bool) -> Elsewhere:
+        """Each shard with the number of rows before it."""
 
 
 def in_order(work: Callable[[T], R], shards: Iterable[T], threads: int | None = None) -> Iterator[R]:
     """work(shard) for every shard, in their order, by a pool of threads; few shards are held at once."""
+    if isinstance(shards, Elsewhere):
+        yield from shards.each(work)
+        return
     n, left = threads_for(threads), iter(shards)
     first = list(itertools.islice(left, 2 if n > 1 else 0))
     if len(first) < 2:  # one thread, or nothing for a second one to do

@@ -6,7 +6,7 @@ its batches, as often as wanted (a pipe: once).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,7 +51,7 @@ class Source(Protocol):
     def sample(self) -> Table:
         """The first rows (10,000 of them, where there are as many), typed."""
 
-    def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
+    def batches(self, columns: list[str] | None = None) -> Iterable[Batch]:
         """All rows, with at least these columns."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,21 +10,19 @@ from numpy.typing import NDArray
 from evenodds.cells import Coded, Raw, codes, numbers, part_of, texts
 from evenodds.data.kept import Kept, Learnt, row_hash
 from evenodds.data.memory import Table, in_order, threads_for
+from evenodds.data.passes import Summed, added, keeping, kept_by, number
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, count
 from evenodds.families.words import LEAF, PLAIN, count_words
-from evenodds.labels import Fixed, Grid, Labels
+from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 from evenodds.text.counts import Counts
 
 CLASSES = ("", "classes")  # the target's leaf: how many rows of each class; no family has a leaf of that name
-
-
-FEW = 16  # tallies of batches that are held at once
 
 
 def cells(table: Table, name: str, column: Column) -> Any:
@@ -89,9 +85,8 @@ def sum_folds(
     source: Source, reading: Reading, folds: int, seed: int, threads: int | None = None, keep: Kept | None = None
 ) -> tuple[list[Tally], Report]:
     """The tallies of the rows of each fold, in the same one pass, in which some rows may be kept."""
-    reports: list[Report] = []
 
-    def work(numbered: tuple[int, Batch]) -> tuple[Tally, Labels, Report, int, Any]:
+    def work(numbered: tuple[int, Batch]) -> Summed:
         start, batch = numbered
         read = reading(batch)
         assert read.target is not None
@@ -101,33 +96,18 @@ def sum_folds(
         groups = target.labels if folds == 1 else Grid(np.arange(rows.n_groups))
         tally = _sum_shard(read.table, reading.schema, groups, rows)
         learnt = Learnt(read.table, target, read.weights)
-        picked = None if keep is None else keep.pick(start, batch.rows, read.kept, learnt)
-        return tally, target.labels, read.report, batch.rows, picked
+        picked = () if keep is None else ((batch.rows, keep.pick(start, batch.rows, read.kept, learnt)),)
+        every = [tally]
+        if folds > 1:
+            every = [tally.picked(target.labels, np.arange(k, len(tally.groups), folds)) for k in range(folds)]
+        return Summed(every, read.report, picked=picked)
 
-    def parts() -> Iterator[list[Tally]]:
-        for tally, labels, report, rows, picked in in_order(work, number(source.batches(reading.columns)), threads):
-            reports.append(report)
-            if keep is not None:
-                keep.add(rows, picked)
-            yield (
-                [tally]
-                if folds == 1
-                else [tally.picked(labels, np.arange(k, len(tally.groups), folds)) for k in range(folds)]
-            )
-
-    totals: list[Tally] = []
-    more = parts()
-    while some := list(itertools.islice(more, FEW)):  # so that few are held at once
-        totals = [Tally.total(many) for many in zip(*([totals] if totals else []), *some)]
-    return [tally.trimmed() for tally in totals or [Tally.nothing()] * folds], sum(reports, Report())
-
-
-def number(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
-    """Each batch with the number of rows before it."""
-    start = 0
-    for batch in batches:
-        yield start, batch
-        start += batch.rows
+    shards = number(source.batches(reading.columns), folds > 1 or keep is not None)
+    keep = None if keep is None else keeping(keep, shards)
+    found = added(work, shards, threads, Summed.total, None if keep is None else kept_by(keep))
+    if found is None:
+        return [Tally.nothing()] * folds, Report()
+    return [tally.trimmed() for tally in found.tallies], found.report
 
 
 def fold_of(start: int, rows: int, kept: NDArray[np.int64] | None, folds: int, seed: int) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from evenodds.cells import Coded, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_source, read
-from evenodds.data.memory import Table, table
+from evenodds.data.memory import Table, in_order, table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import target_codes
 from evenodds.errors import DataError
@@ -76,7 +76,8 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not is_source(X):
             return score(self._features(X, reset=False))
         reading = Reading(self.model_.schema, target=False)
-        return np.concatenate([score(reading(batch).table) for batch in read(X).batches(reading.columns)])
+        batches = read(X).batches(reading.columns)
+        return np.concatenate(list(in_order(lambda batch: score(reading(batch).table), batches, 1)))
 
     def _joint(self, X: Any) -> Floats:
         """The classes' scores, up to what no class changes."""

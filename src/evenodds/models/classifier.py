@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.data.files import is_source, read
 from evenodds.data.kept import Learnt, chosen
+from evenodds.data.memory import in_order
 from evenodds.data.reading import Reading
 from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
@@ -253,8 +254,13 @@ class NaiveBayes(ClassShell):
             return self.model_.leave_one_out(rows, target, sample_weight, self.threads)
         schema = self.model_.schema
         reading = Reading(Schema(schema.columns, y, schema.target_kind), weights=sample_weight)
-        parts = (reading(batch) for batch in read(X).batches(reading.columns))
-        every = [self.model_.leave_one_out(p.table, p.target, p.weights, self.threads) for p in parts]
+
+        def left_out(batch: Any) -> Floats:
+            read = reading(batch)
+            assert read.target is not None
+            return self.model_.leave_one_out(read.table, read.target, read.weights, self.threads)
+
+        every = in_order(left_out, read(X).batches(reading.columns), 1)
         return np.concatenate([np.empty((0, len(self.classes_))), *every])
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from evenodds.cells import Coded, numbers, target_kind
 from evenodds.data.decide import VALUES
 from evenodds.data.memory import Table, in_order
+from evenodds.data.passes import Summed, added
 from evenodds.data.reading import Reading, coded
 from evenodds.data.report import Report
-from evenodds.data.source import Source
+from evenodds.data.source import Batch, Source
 from evenodds.errors import DataError
 from evenodds.families import Binned, Categorical
 from evenodds.families.leaves import Floats
@@ -129,13 +130,16 @@ def batches(
 ) -> Iterator[tuple[Any, Report]]:
     """work(cells, weights) of every batch of a source, in order, and what was wrong with some rows."""
     reading = Reading(columns.schema(), target=False, weights=weights)
+    yield from in_order(_worked(reading, columns, work), source.batches(reading.columns), threads)
 
-    def one(batch: Any) -> tuple[Any, Report]:
+
+def _worked(reading: Reading, columns: Columns, work: Any) -> Callable[[Batch], tuple[Any, Report]]:
+    def one(batch: Batch) -> tuple[Any, Report]:
         read = reading(batch)
         cells = {name: columns.cells(name, read.table[name]) for name in columns.kinds}
         return work(cells, read.weights), read.report
 
-    yield from in_order(one, source.batches(reading.columns), threads)
+    return one
 
 
 def sum_families(
@@ -144,15 +148,16 @@ def sum_families(
 ) -> tuple[dict[str, Tally], Report]:  # fmt: skip
     """The tally of every family (a node and its parents) over all rows of a source, in one pass."""
 
-    def work(cells: Cells, weigh: Floats | None) -> dict[str, Tally]:
-        return count_families(families, cells, weigh)
+    def work(cells: Cells, weigh: Floats | None) -> list[Tally]:
+        counted = count_families(families, cells, weigh)
+        return [counted[node] for node in families]
 
-    total: dict[str, Tally] = {}
-    report = Report()
-    for tallies, noted in batches(source, columns, weights, threads, work):
-        total = {node: total[node] + tally for node, tally in tallies.items()} if total else tallies
-        report += noted
-    return {node: total[node].trimmed() if total else Tally.nothing() for node in families}, report
+    reading = Reading(columns.schema(), target=False, weights=weights)
+    one = _worked(reading, columns, work)
+    found = added(lambda batch: Summed(*one(batch)), source.batches(reading.columns), threads, Summed.total)
+    if found is None:
+        return dict.fromkeys(families, Tally.nothing()), Report()
+    return {node: tally.trimmed() for node, tally in zip(families, found.tallies)}, found.report
 
 
 @dataclass(frozen=True)

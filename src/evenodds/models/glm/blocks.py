@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.data.memory import in_order
+from evenodds.data.passes import added
 from evenodds.models.glm.design_kernels import count_pairs, gather, scatter, scatter_rows
 
 Floats = NDArray[np.float64]
@@ -258,6 +259,14 @@ class Rows(Protocol):
 def passed(rows: Rows, work: Callable[[Block], R], threads: int | None = None) -> Iterator[R]:
     """One pass: work(block) for every run of rows, in their order, by a pool of threads."""
     return in_order(lambda shard: work(rows.block(shard)), rows.shards(), threads)
+
+
+def summed(rows: Rows, work: Callable[[Block], R], threads: int | None = None) -> R:
+    """One pass: the sum of work(block) over every run of rows, in their order."""
+    found = added(lambda shard: work(rows.block(shard)), rows.shards(), threads)
+    if found is None:
+        raise ValueError("there are no rows")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from evenodds.data.source import Memory, Source
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.given import batches, extras, joined, told
+from evenodds.models.glm.given import each, extras, joined, told
 from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory
 from evenodds.models.glm.regress import regress
 from evenodds.models.glm.regression import Regression
@@ -239,7 +239,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         """What the model says of some rows, or of all rows of some files, batch by batch."""
         check_is_fitted(self)
         if is_source(X):
-            return joined([say(part) for part in batches(self.model_, X)])
+            return joined(each(self.model_, X, say))
         X = eager(X)
         extra = extras(self.model_, X)
         rows = self._features(X, reset=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from evenodds.cells import as_column, numbers
 from evenodds.data.files import read
-from evenodds.data.memory import table
+from evenodds.data.memory import in_order, table
 from evenodds.errors import DataError
 from evenodds.families.leaves import check_weights
 from evenodds.models.glm.plan import reading_of
@@ -44,12 +45,11 @@ def extras(model: Regression, X: Any) -> dict[str, Any]:
     return {what: numbers(columns[name], name) for what, name in names.items() if name is not None and name in columns}
 
 
-def batches(model: Regression, path: Any) -> Any:
-    """The rows of files as the model reads them."""
+def each(model: Regression, path: Any, say: Callable[[Any], Any]) -> list[Any]:
+    """What is said of the rows of files, batch by batch, as the model reads them."""
     source = read(path)
     reading = reading_of(model.schema, model.roles, list(source.sample().columns))
-    for batch in source.batches(reading.columns):
-        yield reading(batch).table
+    return list(in_order(lambda batch: say(reading(batch).table), source.batches(reading.columns), 1))
 
 
 def joined(parts: list[Any]) -> Any:

@@ -22,7 +22,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, passed
+from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, summed
 from evenodds.models.glm.losses import Loss
 from evenodds.models.glm.separated import EITHER
 from evenodds.models.glm.sums import assembled
@@ -73,7 +73,7 @@ def sandwich(
             grams[0].add(tile, weights * squares)
         return assembled(pairs, grams, block.width, outputs)
 
-    filling = np.sum(list(passed(rows, work, threads)), axis=0)
+    filling = summed(rows, work, threads)
     if kind == "HC1":
         filling *= count / max(count - rank, 1.0)
     found = known @ filling @ known

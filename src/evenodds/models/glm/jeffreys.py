@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from evenodds.models.glm.blocks import Block, Floats, Rows, passed
+from evenodds.models.glm.blocks import Block, Floats, Rows, summed
 from evenodds.models.glm.losses import Logistic
 from evenodds.models.glm.problem import HALVINGS, ROUNDING, Minimum, Step
 from evenodds.models.glm.sums import Sums, evaluate
@@ -71,4 +71,4 @@ def _extra(rows: Rows, b: Floats, inverse: Floats, threads: int | None) -> Float
             total += tile.pull(h * (p - 0.5))
         return total
 
-    return np.sum(list(passed(rows, work, threads)), axis=0)
+    return summed(rows, work, threads)

@@ -212,7 +212,8 @@ class _Fit:
     def _qr_pays(self) -> bool:
         width = self.found.design.width
         sparse = getattr(getattr(self.rows, "whole", None), "sparse", None) is not None
-        return not sparse and 2.0 * self.found.survey.rows * width * width <= QR_WORK
+        far = getattr(self.rows, "far", False)  # what is on other machines is not brought here, so the Gram is taken
+        return not sparse and not far and 2.0 * self.found.survey.rows * width * width <= QR_WORK
 
     def _by_qr(self) -> Regression:
         """Least squares through the triangle of the columns as they came."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenodds.cells import Coded
+from evenodds.data.memory import Elsewhere, in_order
 from evenodds.data.reading import Reading
 from evenodds.data.source import Source
 from evenodds.models.glm.blocks import SHARD, Block
@@ -109,11 +110,16 @@ class Streamed:
         design = self.found.design
         return self.found.survey.rows * (8 * len(design.numbers) + 4 * len(design.categories) + 24) <= HELD
 
+    @property
+    def far(self) -> bool:
+        """Whether the rows stay on other machines."""
+        return not self.few and isinstance(self.source.batches(self.reading.columns), Elsewhere)
+
     def shards(self) -> Iterable[Any]:
         """Batches, or what was kept of them."""
         if self.kept is None and self.few:
             batches = self.source.batches(self.reading.columns)
-            self.kept = [block for block in map(self._read, batches) if block.rows]
+            self.kept = [block for block in in_order(self._read, batches, 1) if block.rows]
         return self.source.batches(self.reading.columns) if self.kept is None else self.kept
 
     def block(self, shard: Any) -> Block:

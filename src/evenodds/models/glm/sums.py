@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, passed
+from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, summed
 from evenodds.models.glm.losses import Loss
 
 
@@ -42,10 +42,7 @@ def evaluate(
 
     Of order 1 the Hessian's diagonal too, unless its `curves` are not wanted: they take as long as the gradient.
     """
-    found = list(passed(rows, functools.partial(_sums, loss, coefficients, order, curves), threads))
-    if not found:
-        raise ValueError("there are no rows")
-    return functools.reduce(Sums.__add__, found)
+    return summed(rows, functools.partial(_sums, loss, coefficients, order, curves), threads)
 
 
 def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums:

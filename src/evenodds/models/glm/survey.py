@@ -11,9 +11,9 @@ import numpy as np
 
 from evenodds.cells import Coded
 from evenodds.data.memory import in_order
+from evenodds.data.passes import added
 from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
-from evenodds.data.sum import number
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli
 from evenodds.labels import Labels
@@ -70,6 +70,17 @@ class Survey:
             missing,
             self.dropped + other.dropped,
         )
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the first pass found, and what was wrong with some rows."""
+
+    survey: Survey = field(default_factory=Survey)
+    report: Report = field(default_factory=Report)
+
+    def __add__(self, other: Looked) -> Looked:
+        return Looked(self.survey + other.survey, self.report + other.report)
 
 
 def _moved(a: Any, n: float, b: Any, m: float) -> Any:
@@ -176,18 +187,13 @@ def surveyed(source: Source, plan: Plan, threads: int | None = None) -> tuple[Fo
         found = _decided(plan, survey, Report(chunk.rows), source.name, chunk.sparse is not None)
         return found, Held(block_of(plan, chunk, found))
     reading = plan.reading()
-    reports: list[Report] = []
-    total = Survey()
 
-    def work(numbered: tuple[int, Any]) -> tuple[Survey, Report]:
-        batch = numbered[1]
+    def work(batch: Any) -> Looked:
         read = reading(batch)
-        return look(plan, chunk_of(plan, read, batch), loss), read.report + no_target(plan, read, batch)
+        return Looked(look(plan, chunk_of(plan, read, batch), loss), read.report + no_target(plan, read, batch))
 
-    for part, report in in_order(work, number(source.batches(reading.columns)), threads):
-        total += part
-        reports.append(report)
-    found = _decided(plan, total, sum(reports, Report()), source.name, False)
+    seen = added(work, source.batches(reading.columns), threads) or Looked()
+    found = _decided(plan, seen.survey, seen.report, source.name, False)
     return found, Streamed(source, plan, found, reading)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import Coded, numbers
 from evenodds.data.files import Files, is_source, read
-from evenodds.data.memory import table
+from evenodds.data.memory import in_order, table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
@@ -210,7 +210,8 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if is_source(X):
             reading = Reading(self.model_.schema, False)
-            parts = [say(reading(batch).table) for batch in read(X).batches(reading.columns)]
+            batches = read(X).batches(reading.columns)
+            parts = list(in_order(lambda batch: say(reading(batch).table), batches, 1))
             return np.concatenate(parts) if parts else np.zeros(0)
         return say(self._features(_dense(eager(X)), reset=False))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -13,10 +13,11 @@ from evenodds.cells import Coded
 from evenodds.data.decide import decide
 from evenodds.data.kept import Kept, Learnt
 from evenodds.data.memory import Table, in_order
+from evenodds.data.passes import Summed, added, keeping, kept_by, number
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
-from evenodds.data.sum import cells, number
+from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Family
 from evenodds.families.leaves import Floats, axis_of
@@ -52,7 +53,7 @@ class MixtureRows(Protocol):
     def schema(self) -> Schema:
         """The columns."""
 
-    def shards(self) -> Iterable[Any]:
+    def shards(self, exact: bool = False) -> Iterable[Any]:
         """All of them, in runs that do not depend on the number of threads."""
 
     def part(self, shard: Any) -> Part:
@@ -67,7 +68,7 @@ class Tabled:
     schema: Schema
     weights: Floats | None = None
 
-    def shards(self) -> list[slice]:
+    def shards(self, exact: bool = False) -> list[slice]:
         """Runs of a fixed length."""
         size = min(SHARD, self.table.shard_size)
         return [slice(at, min(at + size, self.table.rows)) for at in range(0, self.table.rows, size)]
@@ -94,9 +95,9 @@ class Streamed:
         """The columns."""
         return self.reading.schema
 
-    def shards(self) -> Iterator[Any]:
-        """Batches."""
-        return number(self.source.batches(self.reading.columns))
+    def shards(self, exact: bool = False) -> Iterable[Any]:
+        """Batches, and how many rows are before each; elsewhere, perhaps not exactly."""
+        return number(self.source.batches(self.reading.columns), exact)
 
     def part(self, shard: Any) -> Part:
         """One batch, read."""
@@ -156,27 +157,24 @@ class Survey:
         """The values of each column of categories."""
         return labels_of(self.schema, self.columns)
 
-    def each(self, work: Callable[[Block], R]) -> Iterator[R]:
-        """work(block) for all rows, in their order, by a pool of threads; few rows of files are kept."""
+    def total(self, work: Callable[[Block], R]) -> R:
+        """The sum of work(block) over all rows, in their order, by a pool of threads; few rows of files are kept."""
         if self.small:
-            yield work(self.sample)
-            return
+            return work(self.sample)
+        rows, schema, labels = self.rows, self.schema, self.labels
+
+        def read(shard: Any) -> Block:
+            return block_of(rows.part(shard), schema, labels).telling
+
+        few = isinstance(rows, Streamed) and self.telling * 8 * (len(self.columns) + 2) <= HELD
+        if few and not self._held:
+            self._held.extend(in_order(read, rows.shards(), self.threads))
         if self._held:
-            yield from in_order(work, self._held, self.threads)
-            return
-        labels = self.labels
-        keep = isinstance(self.rows, Streamed) and self.telling * 8 * (len(self.columns) + 2) <= HELD
-
-        def read(shard: Any) -> tuple[Block, R]:
-            block = block_of(self.rows.part(shard), self.schema, labels).telling
-            return block, work(block)
-
-        held = []
-        for block, found in in_order(read, self.rows.shards(), self.threads):
-            if keep:
-                held.append(block)
-            yield found
-        self._held.extend(held)
+            found = added(work, self._held, self.threads)
+        else:
+            found = added(lambda shard: work(read(shard)), rows.shards(), self.threads)
+        assert found is not None
+        return found
 
 
 def labels_of(schema: Schema, columns: dict[str, Tally]) -> dict[str, Labels]:
@@ -192,9 +190,10 @@ def survey(rows: MixtureRows, threads: int | None) -> Survey:
     keep, schema = Kept(SAMPLE, 1), rows.schema
     features = schema.features
     family: Any = next(iter(features.values())).family
-    report, total, weight, known = Report(), Tally.nothing(), 0.0, np.zeros(len(features) + 1, np.int64)
+    shards = rows.shards(True)
+    keep = keeping(keep, shards)
 
-    def work(shard: Any) -> tuple[Part, Tally, Any, Any, Any]:
+    def work(shard: Any) -> Summed:
         part = rows.part(shard)
         together = InGroups(np.zeros(part.table.rows, np.int32), 1, part.weights, part.start)
         read = {name: cells(part.table, name, how) for name, how in features.items()}
@@ -206,21 +205,18 @@ def survey(rows: MixtureRows, threads: int | None) -> Survey:
         heavy = float(some.sum() if part.weights is None else part.weights[some].sum())
         one_class = Coded(np.zeros(part.table.rows, np.int8), ONE_CLASS, np.zeros(1, np.int64))
         picked = keep.pick(part.start, part.read, part.kept, Learnt(part.table, one_class, part.weights))
-        return part, tally, heavy, np.append(there.sum(axis=1), some.sum()), picked
+        numbers = np.array([*there.sum(axis=1), some.sum(), heavy])
+        return Summed([tally], part.report, numbers, ((part.read, picked),))
 
-    for part, tally, heavy, counted, picked in in_order(work, rows.shards(), threads):
-        report += part.report
-        total = total + tally
-        weight, known = weight + heavy, known + counted
-        keep.add(part.read, picked)
-    if not known[-1]:
+    seen = added(work, shards, threads, Summed.total, kept_by(keep))
+    if seen is None or not seen.numbers[-2]:
         raise DataError("every row has weight zero or no known cell: there is nothing to learn from")
-    for name, some in zip(features, known):
+    for name, some in zip(features, seen.numbers):
         if not some:
             raise DataError(f"column {name!r} has no known cell: leave it out")
-    by_column, telling = total.by_column(), int(known[-1])
+    by_column, telling, weight = seen.tallies[0].by_column(), int(seen.numbers[-2]), float(seen.numbers[-1])
     columns = {name: by_column[name] for name in features}  # in the table's order
-    found = Survey(schema, rows, columns, weight, telling, Block([], np.zeros(0)), False, report, threads)
+    found = Survey(schema, rows, columns, weight, telling, Block([], np.zeros(0)), False, seen.report, threads)
     blocks = [
         block_of(Part(learnt.rows, learnt.weights, 0, learnt.rows.rows), schema, found.labels)
         for learnt in keep.parts()

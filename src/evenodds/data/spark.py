@@ -1,0 +1,415 @@
+"""Rows of a Spark DataFrame: work goes to its partitions, sums come back. The one file that knows Spark.
+
+Nothing here needs Spark to be imported before there is a DataFrame, or a `session` is wanted. No RDDs: what runs on the
+executors is `mapInArrow`, and sums that are large are merged there, tree-wise, by `applyInArrow`.
+
+    a partition   batches are gathered, worked on, and their sums added: one sum
+    its chunks    the sum by ranges of keys, each cut into pieces of at most 8 MB: rows of a small DataFrame
+    the tree      while all chunks together are long, eight partitions' chunks of one range are added into one's
+    the driver    adds what is left
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from evenodds.data import memory
+from evenodds.data.memory import Elsewhere, Table, table
+from evenodds.data.reading import typed
+from evenodds.data.source import TableBatch, needed
+from evenodds.errors import DataError
+from evenodds.schema import SAMPLE
+from evenodds.texts import Marks, Texts
+
+ROWS, BYTES = 1 << 17, 1 << 25  # of a batch, which is gathered from Spark's, at most
+PIECE = 1 << 23  # bytes of a sum that travel as one cell
+HERE = 1 << 27  # bytes of sums that the driver adds itself
+FAN_IN = 8  # partitions whose sums are added into one
+FEW = 16  # sums of batches that are held at once
+SOME = 1 << 28  # bytes of sums that are brought to the driver at once
+SCHEMA = "range int, place long, number long, piece int, data binary"
+FAILED = -1  # the range of what went wrong
+COLUMNS = pa.schema(
+    [("range", pa.int32()), ("place", pa.int64()), ("number", pa.int64()), ("piece", pa.int32()), ("data", pa.binary())]
+)
+
+
+def is_spark(x: Any) -> bool:
+    """Whether this is a DataFrame of Spark, which need not be installed to know."""
+    kind = type(x)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
+
+
+@dataclass(eq=False)
+class Spark:
+    """The rows of a DataFrame as a source.
+
+    texts   whether every cell is a text of which the type is still to be found, as in CSV
+    piece, here, fan_in   how sums travel: see above
+    """
+
+    frame: Any
+    name: str = "the DataFrame"
+    texts: bool = False
+    piece: int = PIECE
+    here: int = HERE
+    fan_in: int = FAN_IN
+    progress: Any = None
+    dialects: dict[str, Any] = field(default_factory=dict)
+    _rows: dict[tuple[str, ...], dict[int, int]] = field(default_factory=dict)  # by columns: of each partition
+
+    size = None  # bytes: not known
+
+    def __reduce__(self) -> Any:
+        """What travels with work has no DataFrame: it is where the rows are."""
+        return Spark, (None, self.name, self.texts)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+        return tuple(self.frame.columns)
+
+    def rereadable(self) -> Spark:
+        """It is."""
+        return self
+
+    def sample(self) -> Table:
+        """The first rows."""
+        with _said(self.name):
+            found = table(self.frame.limit(SAMPLE).toArrow())
+        if not found.rows:
+            raise DataError(f"{self.name} has no rows")
+        return (
+            Table({name: self._typed(raw) for name, raw in found.columns.items()}, found.rows) if self.texts else found
+        )
+
+    def _typed(self, raw: Any) -> Any:
+        return typed(Texts.of_arrow(raw), Marks())
+
+    def batches(self, columns: list[str] | None = None) -> Far:
+        """All rows, where they are."""
+        needed(list(self.names), columns, self.name)
+        return Far(self, self.names if columns is None else tuple(columns))
+
+    def rows(self, columns: tuple[str, ...]) -> dict[int, int]:
+        """How many rows each partition has; a pass of its own."""
+        if columns not in self._rows:
+            with _said(self.name):
+                found = _selected(self.frame, columns).mapInArrow(_count, "place long, rows long").collect()
+            self._rows[columns] = {row.place: row.rows for row in sorted(found, key=lambda row: row.place)}
+        return self._rows[columns]
+
+
+def _selected(frame: Any, columns: Sequence[str]) -> Any:
+    return frame.select(*("`" + name.replace("`", "``") + "`" for name in columns))
+
+
+def _count(batches: Iterator[Any]) -> Iterator[Any]:
+    """How many rows a partition has."""
+    rows = sum(batch.num_rows for batch in batches)
+    yield pa.record_batch([pa.array([_place()], pa.int64()), pa.array([rows], pa.int64())], ["place", "rows"])
+
+
+def _place() -> int:
+    """The number of the partition that is worked on here."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
+
+
+@dataclass(frozen=True)
+class TextBatch(TableBatch):
+    """A batch whose cells are texts, read as those of CSV."""
+
+    def column(self, name: str) -> Any:
+        """A column's texts."""
+        return Texts.of_arrow(self.table[name])
+
+
+@dataclass(frozen=True, eq=False)
+class Far(Elsewhere):
+    """Batches of a DataFrame, or what is made of them, on the executors."""
+
+    source: Spark
+    columns: tuple[str, ...]
+    made: tuple[Callable[[Any], Iterable[Any]], ...] = ()  # one after the other, of every numbered batch
+    starts: dict[int, tuple[int, int]] | None = None  # by partition: rows before it, and in it
+    numbers: bool = False  # whether a shard is a batch with its number
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return sum(self.source.rows(self.columns).values())
+
+    def numbered(self, exact: bool) -> Far:
+        """Each batch with the number of rows before it; if that need not be exact, before it in its partition."""
+        starts, before = dict[int, tuple[int, int]](), 0
+        for place, rows in self.source.rows(self.columns).items() if exact else ():
+            starts[place] = (before, rows)
+            before += rows
+        return replace(self, numbers=True, starts=starts if exact else None)
+
+    def flat(self, work: Callable[[Any], Iterable[Any]]) -> Far:
+        """All that work gives for each shard."""
+        return replace(self, made=(*self.made, work))
+
+    def __iter__(self) -> Iterator[Any]:
+        """The shards, brought here partition by partition."""
+        with _said(self.source.name):
+            rows = self._mapped(_whole, None).toLocalIterator(prefetchPartitions=True)
+            for _, value in _values(row.asDict() for row in rows):
+                yield value
+
+    def each(self, work: Callable[[Any], Any]) -> Iterator[Any]:
+        """work(shard) for every shard, in their order."""
+        with _said(self.source.name):
+            rows = [row.asDict() for row in self._mapped(work, None).collect()]
+        for _, value in _values(sorted(rows, key=_order)):
+            yield value
+
+    def added(self, work: Callable[[Any], Any], total: Callable[[Sequence[Any]], Any]) -> Any:
+        """The total of work(shard) over all shards: added in each partition, tree-wise, and here at last."""
+        parts = self._mapped(work, total).persist()
+        held = [parts]
+        try:
+            with _said(self.source.name):
+                sizes = _sizes(parts)
+                while sum(size for size, _ in sizes.values()) > self.source.here and FAILED not in sizes:
+                    if max(place for _, place in sizes.values()) == 0:
+                        break
+                    parts = self._merged(parts, total).persist()
+                    held.append(parts)
+                    sizes = _sizes(parts)
+                found: list[Any] = []
+                for low, high in _runs({at: size for at, (size, _) in sizes.items()}):
+                    rows = parts.filter(f"range between {low} and {high}").collect()
+                    some = sorted((row.asDict() for row in rows), key=_order)
+                    found += [value for _, value in _values(some)]
+        finally:
+            for frame in held:
+                frame.unpersist()
+        return total(found) if found else None
+
+    def _mapped(self, work: Callable[[Any], Any], total: Any) -> Any:
+        """What work finds, in pieces; of every shard, or with a total, of every partition."""
+        task = partial(_task, self, work, total, self.source.piece)
+        return _selected(self.source.frame, self.columns).mapInArrow(task, SCHEMA)
+
+    def _merged(self, parts: Any, total: Any) -> Any:
+        """One level of the tree."""
+        together = parts.groupBy("range", (parts["place"] / self.source.fan_in).cast("long"))
+        return together.applyInArrow(partial(_merge, total, self.source.piece, self.source.fan_in), SCHEMA)
+
+    # -- on an executor ------------------------------------------------------------------------------------------------
+
+    def shards(self, batches: Iterator[Any], place: int) -> Iterator[Any]:
+        """The shards of a partition."""
+        before, expected = (0, None) if self.starts is None else self.starts.get(place, (0, 0))
+        start = 0
+        for batch in _gathered(batches):
+            kind = TextBatch if self.source.texts else TableBatch
+            one: Any = kind(table(batch), start, file=f"partition {place}")
+            found: Iterable[Any] = [(before + start, one) if self.numbers else one]
+            for step in self.made:
+                found = chain.from_iterable(map(step, found))
+            yield from found
+            start += batch.num_rows
+        if expected is not None and start != expected:
+            raise DataError(
+                f"{self.source.name}: partition {place} had {expected:,} rows, and {start:,} when it was read again: "
+                "persist the DataFrame first"
+            )
+
+
+def _whole(shard: Any) -> Any:
+    return shard
+
+
+def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
+    """Tables of many rows, of Spark's short batches."""
+    some: list[Any] = []
+    rows = size = 0
+    for batch in batches:
+        if batch.num_rows:
+            some.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= ROWS or size >= BYTES:
+            yield pa.Table.from_batches(some)
+            some, rows, size = [], 0, 0
+    if some:
+        yield pa.Table.from_batches(some)
+
+
+def _task(far: Far, work: Any, total: Any, piece: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """What work finds in a partition. What goes wrong is found, too: the driver raises it as if it had happened there."""
+    memory.PROCESSORS = 1  # Spark itself gives a task to each
+    place, so_far, number = _place(), list[Any](), 0
+    try:
+        for shard in far.shards(batches, place):
+            so_far.append(work(shard))
+            if total is None:
+                yield from _pieces(0, place, number, so_far.pop(), piece)
+                number += 1
+            elif len(so_far) > FEW:
+                so_far = [total(so_far)]
+        if so_far:
+            yield from _chunks(place, total(so_far), piece)
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        yield from _pieces(FAILED, place, number, _carried(error), piece)
+
+
+def _carried(error: Exception) -> Exception:
+    """An error that can travel."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _chunks(place: int, value: Any, piece: int) -> Iterator[Any]:
+    """A sum in pieces: whole if it is short, else by ranges of keys where it can be cut so."""
+    short = not hasattr(value, "cut") or len(pickle.dumps(value, 5)) <= piece
+    for at, part in ({0: value} if short else value.cut()).items():
+        yield from _pieces(at, place, 0, part, piece)
+
+
+def _pieces(at: int, place: int, number: int, value: Any, piece: int) -> Iterator[Any]:
+    data = pickle.dumps(value, 5)
+    for i, start in enumerate(range(0, len(data), piece)):
+        cells = ([at], [place], [number], [i], [data[start : start + piece]])
+        yield pa.record_batch([pa.array(cell, one.type) for cell, one in zip(cells, COLUMNS)], schema=COLUMNS)
+
+
+def _merge(total: Any, piece: int, fan_in: int, rows: Any) -> Any:
+    """The sums of some partitions in one range of keys, added."""
+    found = sorted(rows.to_pylist(), key=_order)
+    if found[0]["range"] == FAILED:
+        return rows
+    sums = [value for _, value in _values(found)]
+    parts = _chunks(found[0]["place"] // fan_in, total(sums), piece)
+    return pa.Table.from_batches(list(parts), COLUMNS)
+
+
+def _order(row: dict[str, Any]) -> tuple[int, int, int, int]:
+    return row["range"], row["place"], row["number"], row["piece"]
+
+
+def _values(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Any]]:
+    """What the pieces say, put together; rows are in order. What went wrong is raised."""
+    key: Any = None
+    data: list[bytes] = []
+    for row in rows:
+        if (now := _order(row)[:3]) != key and data:
+            yield _value(key, data)
+            data = []
+        key = now
+        data.append(bytes(row["data"]))
+    if data:
+        yield _value(key, data)
+
+
+def _value(key: tuple[int, int, int], data: list[bytes]) -> tuple[int, Any]:
+    value = pickle.loads(b"".join(data))
+    if key[0] == FAILED:
+        raise value
+    return key[0], value
+
+
+def _sizes(parts: Any) -> dict[int, tuple[int, int]]:
+    """Of each range: how many bytes its chunks have, and the last of their partitions."""
+    from pyspark.sql import functions as f
+
+    about = parts.groupBy("range").agg(f.sum(f.length("data")).alias("size"), f.max("place").alias("last"))
+    return {row["range"]: (row["size"], row["last"]) for row in about.collect()}
+
+
+def _runs(sizes: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """Ranges that are brought to the driver at once: a few of those that are long."""
+    low, size = None, 0
+    ordered = sorted(sizes)
+    for at, after in zip(ordered, [*ordered[1:], None]):
+        low, size = at if low is None else low, size + sizes[at]
+        if after is None or size + sizes[after] > SOME:
+            yield low, at
+            low, size = None, 0
+
+
+# -- Spark itself ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _said(name: str) -> Iterator[None]:
+    """What Spark says of what it could not do, as one sentence."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise DataError(_sentence(name, str(error))) from error
+
+
+def _sentence(name: str, text: str) -> str:
+    """The line of Spark's that says why.
+
+    >>> _sentence("rows", "Job aborted.\\nCaused by: SparkException: Python worker exited unexpectedly (crashed)")
+    'rows: a Python worker of Spark was killed, and no retry went better: is there enough memory for it?'
+    """
+    if "Python worker exited unexpectedly" in text or "Python worker failed to connect" in text:
+        return f"{name}: a Python worker of Spark was killed, and no retry went better: is there enough memory for it?"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ").partition(": ")[2] for line in lines if line.startswith("Caused by: ")]
+    why = next((cause for cause in reversed(causes) if cause), lines[0] if lines else "it did not say why")
+    where = next((word for line in lines for word in line.split() if word.startswith("file:")), "")
+    return f"{name}: Spark could not read or count it: {why[:300]}{f' ({where})' if where and where not in why else ''}"
+
+
+def session(master: str | None = None) -> Any:
+    """A session of Spark: the one that is running, or one on this `master`."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise DataError("Spark is not installed: pip install 'evenodds[spark]'") from None
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    if master is None or not master.startswith("sc://"):
+        home = os.environ.get("JAVA_HOME")
+        if shutil.which("java") is None and not (home and os.path.exists(os.path.join(home, "bin", "java"))):
+            raise DataError("Spark needs Java 17 or newer, and there is none: install a JRE, or set JAVA_HOME")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the workers are whatever `python3` is
+    builder = SparkSession.builder.appName("evenodds").config("spark.ui.enabled", "false")
+    if master is not None and master.startswith("sc://"):
+        return builder.remote(master).getOrCreate()
+    if master is None or master.startswith("local"):
+        builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+    return builder.master(master or "local[*]").getOrCreate()
+
+
+def rows_at(paths: Sequence[str], master: str | None = None, separator: str | None = None) -> Spark:
+    """The rows of files, read by Spark: Parquet, ORC, JSON lines, or CSV with a first row of names."""
+    reader, first = session(master).read, paths[0]
+    ending = os.path.splitext(first.removesuffix(".gz").rstrip("/"))[1].lower()
+    name = first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
+    with _said(name):
+        if ending in (".csv", ".tsv"):
+            how = {"sep": separator or ("\t" if ending == ".tsv" else ","), "header": True, "escape": '"'}
+            return Spark(reader.csv(list(paths), multiLine=True, **how), name, texts=True)
+        if ending in (".json", ".jsonl", ".ndjson"):
+            return Spark(reader.json(list(paths)), name)
+        return Spark(reader.orc(list(paths)) if ending == ".orc" else reader.parquet(*paths), name)
