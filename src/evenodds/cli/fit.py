@@ -70,7 +70,9 @@ def fit(
         raise WrongUsageError(f"--target {target}: the model that --like names predicts {pattern.target!r}")
     from evenodds.models.learn import learn
 
-    if checkpoint is None and any(map(os.path.isdir, paths)):
+    if reading.on_spark and (workers or checkpoint or on_error):
+        raise WrongUsageError("--workers, --checkpoint and --on-error are of the local engine: Spark retries by itself")
+    if checkpoint is None and not reading.on_spark and any(map(os.path.isdir, paths)):
         checkpoint = f"{output}.parts"
     many = workers is not None or checkpoint is not None or on_error is not None
     if many and (tune or bridge or modelling.temper):

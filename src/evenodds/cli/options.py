@@ -48,12 +48,21 @@ class Input:
     encoding: str | None
     header: bool | None
     threads: int | None
+    engine: Literal["local", "spark"]
+    master: str | None
     quiet: bool
 
+    @property
+    def on_spark(self) -> bool:
+        """Whether Spark reads and counts."""
+        return self.engine == "spark"
+
     def files(self, paths: tuple[str, ...], lines: str | None = None) -> Files:
-        """The files that these paths name."""
+        """The files that these paths name; Spark's rows, which are asked the same, where it reads them."""
         from evenodds.data.files import Files
 
+        if self.master is not None and not self.on_spark:
+            raise WrongUsageError("--master is Spark's: add --engine spark")
         separator = {"tab": "\t", "\\t": "\t"}.get(self.separator, self.separator) if self.separator else None
         if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n\0'):
             raise WrongUsageError(f"--separator: expected one character, not {separator!r}")
@@ -62,6 +71,14 @@ class Input:
                 b"x".decode(self.encoding, "replace")  # of codecs it takes those of text alone
             except (LookupError, ValueError):
                 raise WrongUsageError(f"--encoding: there is no encoding {self.encoding!r}") from None
+        if self.on_spark:
+            from evenodds.data.spark import rows_at
+
+            if lines is not None or self.encoding is not None or self.header is not None:
+                raise WrongUsageError(
+                    "--lines, --encoding, --header: Spark reads UTF-8 with a header; use --engine local"
+                )
+            return cast("Files", rows_at(paths, self.master, separator))
         return Files(paths, separator, self.encoding, self.header, lines)
 
 
@@ -198,6 +215,8 @@ reading = gathered(
     click.option("--encoding", metavar="NAME", help="Of text files; detected if not given."),
     click.option("--header/--no-header", default=None, help="Whether a CSV's first row names its columns; detected."),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many; the result is the same."),
+    click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="What reads and counts."),
+    click.option("--master", metavar="URL", help="Of Spark: local[2], spark://…, sc://…; all processors if not given."),
     click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
 )
 modelling = gathered(

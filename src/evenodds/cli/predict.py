@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from contextlib import ExitStack
-from typing import Any, BinaryIO
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError
+
+if TYPE_CHECKING:
+    from evenodds.data.report import Report
 
 
 @click.command(no_args_is_help=True)
@@ -48,6 +53,8 @@ def predict(
     """
     from evenodds.cli.answers import OfClasses, OfMixture, OfRegression
     from evenodds.cli.rows import writer_for
+    from evenodds.data.memory import Elsewhere
+    from evenodds.data.passes import flat
     from evenodds.data.report import Report
     from evenodds.data.source import needed
 
@@ -73,21 +80,20 @@ def predict(
             out = stack.enter_context(replacing(output))
         stack.enter_context(data.notes(quiet))
         stack.enter_context(data.progress(source, "predicting", quiet))
-        writer: Any = None
-        cells: Any = None
-
-        def begin() -> Any:
-            cells, writer = answers.reading(list(source.names)), writer_for(source, answers.names, only, as_json)
-            needed(list(source.names), cells.columns, source.name)
-            out.write(writer.head)
-            return cells, writer
-
-        for batch in source.batches(answers.needs if only else None):
-            if writer is None:
-                cells, writer = begin()
-            read = cells(batch)
-            report += read.report
-            out.write(writer.rows(batch, answers.columns(read.table, reading.threads)))
-        if writer is None:  # there are no rows
-            begin()
+        batches: Any = source.batches(answers.needs if only else None)
+        if not isinstance(batches, Elsewhere):  # the columns of files are known once there is a batch
+            first = list(itertools.islice(batches, 1))
+            batches = itertools.chain(first, batches)
+        cells, writer = answers.reading(list(source.names)), writer_for(source, answers.names, only, as_json)
+        needed(list(source.names), cells.columns, source.name)
+        out.write(writer.head)
+        for written, noted in flat(partial(_answered, cells, writer, answers, reading.threads), batches):
+            out.write(written)
+            report += noted
     data.say_report(report, quiet)
+
+
+def _answered(cells: Any, writer: Any, answers: Any, threads: int | None, batch: Any) -> list[tuple[bytes, Report]]:
+    """A batch with its answers, as it is written; and what was wrong with some rows."""
+    read = cells(batch)
+    return [(writer.rows(batch, answers.columns(read.table, threads)), read.report)]

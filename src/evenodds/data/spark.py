@@ -12,10 +12,10 @@ executors is `mapInArrow`, and sums that are large are merged there, tree-wise, 
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,27 +23,22 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from evenodds.data import memory
 from evenodds.data.memory import Elsewhere, Table, table
 from evenodds.data.reading import typed
 from evenodds.data.source import TableBatch, needed
+from evenodds.data.travel import FAILED, SCHEMA, carried, chunks, gathered, merge, order, pieces, runs, values
 from evenodds.errors import DataError
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks, Texts
 
-ROWS, BYTES = 1 << 17, 1 << 25  # of a batch, which is gathered from Spark's, at most
 PIECE = 1 << 23  # bytes of a sum that travel as one cell
 HERE = 1 << 27  # bytes of sums that the driver adds itself
 FAN_IN = 8  # partitions whose sums are added into one
 FEW = 16  # sums of batches that are held at once
-SOME = 1 << 28  # bytes of sums that are brought to the driver at once
-SCHEMA = "range int, place long, number long, piece int, data binary"
-FAILED = -1  # the range of what went wrong
-COLUMNS = pa.schema(
-    [("range", pa.int32()), ("place", pa.int64()), ("number", pa.int64()), ("piece", pa.int32()), ("data", pa.binary())]
-)
 
 
 def is_spark(x: Any) -> bool:
@@ -170,15 +165,14 @@ class Far(Elsewhere):
         """The shards, brought here partition by partition."""
         with _said(self.source.name):
             rows = self._mapped(_whole, None).toLocalIterator(prefetchPartitions=True)
-            for _, value in _values(row.asDict() for row in rows):
+            for _, value in values(row.asDict() for row in rows):
                 yield value
 
     def each(self, work: Callable[[Any], Any]) -> Iterator[Any]:
         """work(shard) for every shard, in their order."""
         with _said(self.source.name):
             rows = [row.asDict() for row in self._mapped(work, None).collect()]
-        for _, value in _values(sorted(rows, key=_order)):
-            yield value
+        yield from values(sorted(rows, key=order))
 
     def added(self, work: Callable[[Any], Any], total: Callable[[Sequence[Any]], Any]) -> Any:
         """The total of work(shard) over all shards: added in each partition, tree-wise, and here at last."""
@@ -194,10 +188,9 @@ class Far(Elsewhere):
                     held.append(parts)
                     sizes = _sizes(parts)
                 found: list[Any] = []
-                for low, high in _runs({at: size for at, (size, _) in sizes.items()}):
+                for low, high in runs({at: size for at, (size, _) in sizes.items()}):
                     rows = parts.filter(f"range between {low} and {high}").collect()
-                    some = sorted((row.asDict() for row in rows), key=_order)
-                    found += [value for _, value in _values(some)]
+                    found += values(sorted((row.asDict() for row in rows), key=order))
         finally:
             for frame in held:
                 frame.unpersist()
@@ -210,8 +203,9 @@ class Far(Elsewhere):
 
     def _merged(self, parts: Any, total: Any) -> Any:
         """One level of the tree."""
-        together = parts.groupBy("range", (parts["place"] / self.source.fan_in).cast("long"))
-        return together.applyInArrow(partial(_merge, total, self.source.piece, self.source.fan_in), SCHEMA)
+        piece, fan_in = self.source.piece, self.source.fan_in
+        together = parts.groupBy("range", (parts["place"] / fan_in).cast("long"))
+        return together.applyInArrow(lambda rows: merge(total, piece, fan_in, rows), SCHEMA)
 
     # -- on an executor ------------------------------------------------------------------------------------------------
 
@@ -219,7 +213,7 @@ class Far(Elsewhere):
         """The shards of a partition."""
         before, expected = (0, None) if self.starts is None else self.starts.get(place, (0, 0))
         start = 0
-        for batch in _gathered(batches):
+        for batch in gathered(batches):
             kind = TextBatch if self.source.texts else TableBatch
             one: Any = kind(table(batch), start, file=f"partition {place}")
             found: Iterable[Any] = [(before + start, one) if self.numbers else one]
@@ -238,96 +232,23 @@ def _whole(shard: Any) -> Any:
     return shard
 
 
-def _gathered(batches: Iterator[Any]) -> Iterator[Any]:
-    """Tables of many rows, of Spark's short batches."""
-    some: list[Any] = []
-    rows = size = 0
-    for batch in batches:
-        if batch.num_rows:
-            some.append(batch)
-            rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= ROWS or size >= BYTES:
-            yield pa.Table.from_batches(some)
-            some, rows, size = [], 0, 0
-    if some:
-        yield pa.Table.from_batches(some)
-
-
 def _task(far: Far, work: Any, total: Any, piece: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """What work finds in a partition. What goes wrong is found, too: the driver raises it as if it had happened there."""
+    """What work finds in a partition; what goes wrong is found, too, and raised by the driver."""
     memory.PROCESSORS = 1  # Spark itself gives a task to each
     place, so_far, number = _place(), list[Any](), 0
     try:
         for shard in far.shards(batches, place):
             so_far.append(work(shard))
             if total is None:
-                yield from _pieces(0, place, number, so_far.pop(), piece)
+                yield from pieces(0, place, number, so_far.pop(), piece)
                 number += 1
             elif len(so_far) > FEW:
                 so_far = [total(so_far)]
         if so_far:
-            yield from _chunks(place, total(so_far), piece)
+            yield from chunks(place, 0, total(so_far), piece)
     except Exception as error:
         error.add_note(traceback.format_exc())
-        yield from _pieces(FAILED, place, number, _carried(error), piece)
-
-
-def _carried(error: Exception) -> Exception:
-    """An error that can travel."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
-
-
-def _chunks(place: int, value: Any, piece: int) -> Iterator[Any]:
-    """A sum in pieces: whole if it is short, else by ranges of keys where it can be cut so."""
-    short = not hasattr(value, "cut") or len(pickle.dumps(value, 5)) <= piece
-    for at, part in ({0: value} if short else value.cut()).items():
-        yield from _pieces(at, place, 0, part, piece)
-
-
-def _pieces(at: int, place: int, number: int, value: Any, piece: int) -> Iterator[Any]:
-    data = pickle.dumps(value, 5)
-    for i, start in enumerate(range(0, len(data), piece)):
-        cells = ([at], [place], [number], [i], [data[start : start + piece]])
-        yield pa.record_batch([pa.array(cell, one.type) for cell, one in zip(cells, COLUMNS)], schema=COLUMNS)
-
-
-def _merge(total: Any, piece: int, fan_in: int, rows: Any) -> Any:
-    """The sums of some partitions in one range of keys, added."""
-    found = sorted(rows.to_pylist(), key=_order)
-    if found[0]["range"] == FAILED:
-        return rows
-    sums = [value for _, value in _values(found)]
-    parts = _chunks(found[0]["place"] // fan_in, total(sums), piece)
-    return pa.Table.from_batches(list(parts), COLUMNS)
-
-
-def _order(row: dict[str, Any]) -> tuple[int, int, int, int]:
-    return row["range"], row["place"], row["number"], row["piece"]
-
-
-def _values(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Any]]:
-    """What the pieces say, put together; rows are in order. What went wrong is raised."""
-    key: Any = None
-    data: list[bytes] = []
-    for row in rows:
-        if (now := _order(row)[:3]) != key and data:
-            yield _value(key, data)
-            data = []
-        key = now
-        data.append(bytes(row["data"]))
-    if data:
-        yield _value(key, data)
-
-
-def _value(key: tuple[int, int, int], data: list[bytes]) -> tuple[int, Any]:
-    value = pickle.loads(b"".join(data))
-    if key[0] == FAILED:
-        raise value
-    return key[0], value
+        yield from pieces(FAILED, place, number, carried(error), piece)
 
 
 def _sizes(parts: Any) -> dict[int, tuple[int, int]]:
@@ -338,15 +259,22 @@ def _sizes(parts: Any) -> dict[int, tuple[int, int]]:
     return {row["range"]: (row["size"], row["last"]) for row in about.collect()}
 
 
-def _runs(sizes: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Ranges that are brought to the driver at once: a few of those that are long."""
-    low, size = None, 0
-    ordered = sorted(sizes)
-    for at, after in zip(ordered, [*ordered[1:], None]):
-        low, size = at if low is None else low, size + sizes[at]
-        if after is None or size + sizes[after] > SOME:
-            yield low, at
-            low, size = None, 0
+def scored(frame: Any, say: Callable[[pa.Table], Any], names: Sequence[str]) -> Any:
+    """The DataFrame with columns of numbers added, under these names: what is said of its rows, on the executors.
+
+    `say` takes a table and gives a number for each row, or one for each name: an estimator's `predict_proba`.
+    """
+    types = ", ".join(f"`{name}` double" for name in names)
+    return frame.mapInArrow(partial(_scored, say, list(names)), f"{frame.schema.simpleString()[7:-1]}, {types}")
+
+
+def _scored(say: Any, names: list[str], batches: Iterator[Any]) -> Iterator[Any]:
+    memory.PROCESSORS = 1
+    for rows in gathered(batches):
+        found = np.asarray(say(rows), np.float64).reshape(rows.num_rows, len(names))
+        for name, column in zip(names, found.T):
+            rows = rows.append_column(name, pa.array(np.ascontiguousarray(column)))
+        yield from rows.to_batches()
 
 
 # -- Spark itself ------------------------------------------------------------------------------------------------------
@@ -385,6 +313,7 @@ def session(master: str | None = None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError:
         raise DataError("Spark is not installed: pip install 'evenodds[spark]'") from None
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # of which only Arrow is used here
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
@@ -393,7 +322,8 @@ def session(master: str | None = None) -> Any:
         if shutil.which("java") is None and not (home and os.path.exists(os.path.join(home, "bin", "java"))):
             raise DataError("Spark needs Java 17 or newer, and there is none: install a JRE, or set JAVA_HOME")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the workers are whatever `python3` is
-    builder = SparkSession.builder.appName("evenodds").config("spark.ui.enabled", "false")
+    builder = SparkSession.builder.appName("evenodds").config("spark.log.level", "ERROR")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
     if master is not None and master.startswith("sc://"):
         return builder.remote(master).getOrCreate()
     if master is None or master.startswith("local"):

@@ -9,7 +9,8 @@ The log-likelihood (with a prior, the log posterior) never falls from one step t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from evenodds.models.mixture.blocks import Block
@@ -21,7 +22,7 @@ from evenodds.models.mixture.priors import Prior
 ROUNDING = 1e-13  # of the log-likelihood: gains below it are none
 
 Components = Factors | Normals
-Passes = Callable[[Callable[[Block], Expected]], Expected]  # the sum over all rows
+Passes = Callable[[Callable[[Block], Expected]], Iterable[Expected]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +45,16 @@ class Run:
         return len(self.trace) - 1
 
 
+def expectation(components: Components, passes: Passes) -> Expected:
+    """One pass over the rows."""
+    return functools.reduce(Expected.__add__, passes(components.expect))
+
+
 def em(start: Components, passes: Passes, prior: Prior, tolerance: float, most: int) -> Run:
     """Steps from a start, until little is to be gained, or there have been as many as may be."""
     components, trace = start, list[float]()
     while True:
-        found = passes(components.expect)  # one pass over the rows
+        found = expectation(components, passes)
         trace.append(found.log_likelihood + components.log_prior(prior))
         converged = to_gain(trace) <= max(tolerance * float(found.counts.sum()), ROUNDING * abs(trace[-1]))
         if converged or len(trace) > most:

@@ -81,9 +81,9 @@ class _Fitter:
         prior = self._prior(settings.prior)
         # a value that the sample lacks must stay possible
         gently = prior if found.small or prior.strength is not None else self._prior(1.0)
-        sample = lambda work: work(found.sample)  # noqa: E731
+        sample = lambda work: [work(found.sample)]  # noqa: E731
         if self.start is not None:
-            return em(self._given(prior), found.total, prior, settings.tolerance, settings.most)
+            return em(self._given(prior), found.each, prior, settings.tolerance, settings.most)
         runs: list[Run] = []
         collapsed: CollapsedError | None = None
         for begin in self._starts(k, gently):
@@ -96,7 +96,7 @@ class _Fitter:
                 if not found.small:
                     run = em(run.components, sample, gently, settings.tolerance, settings.most)
                 before = run.trace[:-1] if found.small else ()
-                done = em(run.components, found.total, prior, settings.tolerance, settings.most - len(before))
+                done = em(run.components, found.each, prior, settings.tolerance, settings.most - len(before))
                 return dataclasses.replace(done, trace=(*before, *done.trace))
             except CollapsedError as error:
                 collapsed = error

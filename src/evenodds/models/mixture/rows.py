@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -157,10 +157,11 @@ class Survey:
         """The values of each column of categories."""
         return labels_of(self.schema, self.columns)
 
-    def total(self, work: Callable[[Block], R]) -> R:
-        """The sum of work(block) over all rows, in their order, by a pool of threads; few rows of files are kept."""
+    def each(self, work: Callable[[Block], R]) -> Iterator[R]:
+        """What work finds in all rows, in parts to be added in this order; few rows of files are kept."""
         if self.small:
-            return work(self.sample)
+            yield work(self.sample)
+            return
         rows, schema, labels = self.rows, self.schema, self.labels
 
         def read(shard: Any) -> Block:
@@ -170,11 +171,9 @@ class Survey:
         if few and not self._held:
             self._held.extend(in_order(read, rows.shards(), self.threads))
         if self._held:
-            found = added(work, self._held, self.threads)
-        else:
-            found = added(lambda shard: work(read(shard)), rows.shards(), self.threads)
-        assert found is not None
-        return found
+            yield from in_order(work, self._held, self.threads)
+        elif (found := added(lambda shard: work(read(shard)), rows.shards(), self.threads)) is not None:
+            yield found
 
 
 def labels_of(schema: Schema, columns: dict[str, Tally]) -> dict[str, Labels]:

@@ -1,0 +1,276 @@
+"""Many rows and much text by 1 and 2 workers, beside a plain scan of the same bytes; and on Spark, beside MLlib.
+
+    python -m benchmarks.scale --save                                 # 50 million rows, 5 GB of text: about an hour
+    python -m benchmarks.scale --only rows --rows 1000000
+    python -m benchmarks.scale --only text --megabytes 100
+    python -m benchmarks.scale --only mllib --megabytes 100           # needs Java 17 and pyspark
+
+rows    Parquet of 10 mixed columns, a million rows a file: `evenodds fit --workers` over all of them and over the first
+        million, which says whether a row costs the same. The scan reads every batch with pyarrow and does nothing else.
+text    Parquet of documents of about 500 bytes, Zipf's words: the same.
+mllib   the documents of the text part (at most 1 GB of them), learnt and then a tenth as many predicted, end to end,
+        each a process of its own: MLlib's Tokenizer, HashingTF (2^18) and NaiveBayes in local[2]; evenodds on the same
+        Spark; evenodds without it.
+
+Memory is the highest of any one process (VmHWM), by looking at all of them twenty times a second; Java is not counted.
+A job's time is that of the whole process. Files are read once before anything is timed.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks import report
+
+FILE = 1_000_000  # rows of a file
+DOCUMENTS = 200_000  # of a file
+MOST = 1_000  # megabytes of text that MLlib is given
+PAUSE = 0.05  # seconds between two looks at memory
+SCAN = """
+import sys, multiprocessing, pyarrow.parquet as pq
+def scan(path):
+    return sum(batch.num_rows for batch in pq.ParquetFile(path).iter_batches(131072))
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(int(sys.argv[1])) as pool:
+        print(sum(pool.imap_unordered(scan, sys.argv[2:])))
+"""
+SESSION = """
+import os, sys, json
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 4g pyspark-shell"
+train, test = sys.argv[1:]
+"""
+MLLIB = (
+    SESSION
+    + """
+from evenodds.data.spark import session
+from pyspark.ml import Pipeline
+from pyspark.ml.classification import NaiveBayes
+from pyspark.ml.feature import HashingTF, Tokenizer
+spark = session("local[2]")
+steps = [Tokenizer(inputCol="text", outputCol="words"), HashingTF(inputCol="words", outputCol="features")]
+model = Pipeline(stages=[*steps, NaiveBayes()]).fit(spark.read.parquet(train))
+said = model.transform(spark.read.parquet(test))
+right = said.selectExpr("avg(cast(prediction = label as double)) as right").collect()[0].right
+print(json.dumps({"accuracy": right}))
+"""
+)
+ON_SPARK = (
+    SESSION
+    + """
+import evenodds as eo
+from evenodds.data.spark import scored, session
+spark = session("local[2]")
+nb = eo.NaiveBayes(columns={"text": eo.Words()}).fit(spark.read.parquet(train), "label")
+said = scored(spark.read.parquet(test), nb.predict, ["prediction"])
+right = said.selectExpr("avg(cast(prediction = label as double)) as right").collect()[0].right
+print(json.dumps({"accuracy": right}))
+"""
+)
+LOCAL = """
+import sys, json
+import numpy as np, pyarrow.parquet as pq
+import evenodds as eo
+train, test = sys.argv[1:]
+nb = eo.NaiveBayes(columns={"text": eo.Words()}).fit(train, "label")
+label = pq.read_table(test, columns=["label"])["label"].to_numpy()
+print(json.dumps({"accuracy": float(np.mean(nb.predict(test) == label))}))
+"""
+
+
+def rows(number: int) -> pa.Table:
+    """A million rows of ten columns and a label."""
+    rng = np.random.default_rng([12, number])
+    y = rng.integers(0, 3, FILE)
+    columns: dict[str, Any] = {f"amount{j}": np.round(rng.lognormal(3 + 0.1 * y, 1), 2) for j in range(3)}
+    columns |= {f"measured{j}": rng.normal(0.2 * y * (j + 1), 1) for j in range(2)}
+    columns |= {f"count{j}": rng.poisson(3 + y) for j in range(2)}
+    for j, levels in enumerate((5, 50, 2000)):
+        codes = (rng.random(FILE) ** (1 + 0.2 * y) * levels).astype(np.int32)
+        names = pa.array([f"value {j}-{i}" for i in range(levels)])
+        columns[f"category{j}"] = pa.DictionaryArray.from_arrays(pa.array(codes), names).cast(pa.string())
+    columns["label"] = pa.array(["low", "middle", "high"]).take(pa.array(y))
+    return pa.table(columns)
+
+
+def documents(number: int) -> pa.Table:
+    """Documents of eight phrases each, which one class uses more than the other."""
+    words = np.array([f"{'aeiou'[i % 5]}{i:x}" for i in range(200_000)])
+    phrases = np.random.default_rng(13)
+    drawn = np.minimum(phrases.zipf(1.3, (40_000, 10)) - 1 + phrases.integers(0, 40, (40_000, 10)), len(words) - 1)
+    pool = np.array([" ".join(line) for line in words[drawn]], object)
+    rng = np.random.default_rng([14, number])
+    y = rng.integers(0, 2, DOCUMENTS)
+    picked = (rng.random((DOCUMENTS, 8)) ** (1 + 0.12 * y[:, None]) * len(pool)).astype(np.int64)
+    return pa.table({"label": y.astype(np.float64), "text": pa.array([" ".join(pool[line]) for line in picked])})
+
+
+def make(folder: Path, part: Callable[[int], pa.Table], enough: Callable[[int, int], bool]) -> list[str]:
+    """Files, one after the other, until there are enough; the last is not among them but to test by."""
+    folder.mkdir()
+    paths: list[str] = []
+    size = 0
+    while not enough(len(paths), size):
+        table, path = part(len(paths)), folder / f"part-{len(paths):04}.parquet"
+        pq.write_table(table, path, row_group_size=1 << 18)
+        paths.append(str(path))
+        size += table.nbytes
+    return paths
+
+
+def warm(paths: list[str]) -> None:
+    """Read files once, so that the system has them in memory if it can."""
+    for path in paths:
+        with open(path, "rb", buffering=0) as stream:
+            while stream.read(1 << 24):
+                pass
+
+
+def measured(command: list[str]) -> dict[str, Any]:
+    """The time of a process with all it starts, the memory of the largest of them, and what it printed."""
+    start, peak = time.perf_counter(), 0
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        with subprocess.Popen(command, stdout=out, stderr=err) as process:
+            while process.poll() is None:
+                peak = max([peak, *map(_memory, _family(process.pid))])
+                time.sleep(PAUSE)
+        seconds = time.perf_counter() - start
+        out.seek(0)
+        err.seek(0)
+        if process.returncode:
+            raise RuntimeError(err.read())
+        return {"seconds": seconds, "megabytes": peak / 1e6, "said": out.read()}
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all that come from it, but for Java."""
+    found = [pid]
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                found += _family(int(child))
+        return [one for one in found if Path(f"/proc/{one}/comm").read_text().strip() != "java"]
+    except OSError:
+        return []
+
+
+def _memory(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
+
+
+def scaled(what: str, paths: list[str], options: list[str], folder: Path) -> list[dict[str, Any]]:
+    """Fitting and scanning by one and two workers; and fitting the first file alone."""
+    scan, many = folder / "scan.py", sum(pq.read_metadata(path).num_rows for path in paths)
+    scan.write_text(SCAN)
+    size = sum(os.stat(path).st_size for path in paths)
+    fit = [sys.executable, "-m", "evenodds", "fit", "-t", "label", "-o", str(folder / "m.eo"), "-q", *options]
+    measured([*fit, paths[0], "--workers", "1", "--threads", "1"])  # compiled code is on disk before anything is timed
+    warm(paths)
+    found = []
+    jobs = [("first file", [*fit, paths[0], "--workers", "1", "--threads", "1"], 1)]
+    for workers in (1, 2):
+        jobs.append(("scan", [sys.executable, str(scan), str(workers), *paths], workers))
+        jobs.append(("fit", [*fit, *paths, "--workers", str(workers), "--threads", "1"], workers))
+    for job, command, workers in jobs:
+        line = measured(command)
+        of = pq.read_metadata(paths[0]).num_rows if job == "first file" else many
+        line |= {"part": what, "job": job, "workers": workers, "rows": of, "rows_per_second": of / line["seconds"]}
+        if job != "first file":
+            line["file_megabytes_per_second"] = size / 1e6 / line["seconds"]
+        line.pop("said")
+        print(
+            f"{what}, {job}, {workers}: {line['seconds']:.1f} s, {line['megabytes']:.0f} MB",
+            file=sys.stderr,
+            flush=True,
+        )
+        found.append(line)
+    return found
+
+
+def beside_mllib(paths: list[str], folder: Path) -> list[dict[str, Any]]:
+    """The same documents learnt and others predicted, end to end, in three ways."""
+    train, test = folder / "train", folder / "test"
+    train.mkdir()
+    test.mkdir()
+    for path in paths:
+        os.link(path, train / Path(path).name)
+    pq.write_table(documents(10_000).slice(0, max(20_000, DOCUMENTS * len(paths) // 10)), test / "test.parquet")
+    warm(paths)
+    found = []
+    for job, script in (("evenodds", LOCAL), ("evenodds on Spark", ON_SPARK), ("Spark MLlib", MLLIB)):
+        (folder / "job.py").write_text(script)
+        places = (str(train), str(test))
+        line = measured([sys.executable, str(folder / "job.py"), *places])
+        said = json.loads(line.pop("said").strip().splitlines()[-1])
+        line |= {"part": "mllib", "job": job, **said}
+        print(f"{job}: {line['seconds']:.1f} s, accuracy {said['accuracy']:.4f}", file=sys.stderr, flush=True)
+        found.append(line)
+    return found
+
+
+def scaling(lines: list[dict[str, Any]], job: str) -> float:
+    """How much faster two workers are than one."""
+    one, two = (next(x["seconds"] for x in lines if x["job"] == job and x["workers"] == n) for n in (1, 2))
+    return float(one / two)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["rows", "text", "mllib"])
+    parser.add_argument("--rows", type=int, default=50_000_000)
+    parser.add_argument("--megabytes", type=int, default=5_000, help="of text")
+    parser.add_argument("--folder", type=Path, help="where to put the files; a temporary folder if not given")
+    parser.add_argument("--save", action="store_true")
+    options = parser.parse_args()
+    place = Path(tempfile.mkdtemp(dir=options.folder))
+    try:
+        if options.only in (None, "rows"):
+            paths = make(place / "rows", rows, lambda files, _: files * FILE >= options.rows)
+            told("rows", scaled("rows", paths, [], place), options.save)
+            shutil.rmtree(place / "rows")
+        if options.only in (None, "text", "mllib"):
+            size = options.megabytes if options.only != "mllib" else min(options.megabytes, MOST)
+            paths = make(place / "text", documents, lambda _, so_far: so_far >= size * 1_000_000)
+            if options.only != "mllib":
+                told("text", scaled("text", paths, ["--text", "text"], place), options.save)
+            if options.only != "text":
+                few = max(1, min(len(paths), MOST * 1_000_000 * len(paths) // (size * 1_000_000)))
+                told("mllib", beside_mllib(paths[:few], place), options.save)
+    finally:
+        shutil.rmtree(place)
+
+
+def told(part: str, lines: list[dict[str, Any]], save: bool) -> None:
+    """A part's table, and what it shows in a line."""
+    shown = [
+        [line["job"] + (f", {line['workers']} workers" if "workers" in line else ""), f"{line['seconds']:.1f}",
+         f"{line['rows_per_second'] / 1e6:.3f}" if "rows_per_second" in line else f"{line['accuracy']:.4f}",
+         f"{line['megabytes']:.0f}"]
+        for line in lines
+    ]  # fmt: skip
+    print(report.table(["job", "s", "accuracy" if part == "mllib" else "million rows/s", "peak MB a process"], shown))
+    if part != "mllib":
+        fit, scan = scaling(lines, "fit"), scaling(lines, "scan")
+        print(f"\n2 workers: fit {fit:.2f} times, scan {scan:.2f} times as fast as 1; of a scan's, {fit / scan:.2f}")
+    if save:
+        print(report.save(f"scale_{part}", {"results": lines}))
+
+
+if __name__ == "__main__":
+    main()
