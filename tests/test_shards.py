@@ -14,10 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import evenodds as eo
-from evenodds.data import shards
+from evenodds.cli import main
+from evenodds.data import kept, shards
 from evenodds.data.files import Files
+from evenodds.data.workers import Sharded
 from evenodds.models import checkpoint
 from evenodds.models.learn import learn
 from evenodds.models.learn_many import learn_many
@@ -184,3 +187,31 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
             break
         time.sleep(0.1)
     assert not left
+
+
+@pytest.mark.parametrize("option", ["--temper", "--tune", "--bridge"])
+def test_rows_that_are_looked_at_again_are_the_same_for_any_number_of_workers(folder, tmp_path, monkeypatch, option):
+    monkeypatch.setattr(kept, "LEAST", 100)  # of 1,200 rows some are kept, and which is told by their numbers
+    monkeypatch.setattr(shards, "ROWS", 100)
+    found = []
+    for i, more in enumerate([[], ["--workers", "1"], ["--workers", "2"]]):
+        out = tmp_path / f"{i}.model"
+        words = ["fit", f"{folder}/*.csv", f"{folder}/*.parquet", "-t", "level", "-o", str(out), option, "-q", *more]
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output + repr(done.exception)
+        found.append(eo.load(out))
+    assert found[1] == found[2]
+    assert found[1] == found[0]
+
+
+def test_rows_that_are_looked_at_again_are_not_stored(folder, tmp_path):
+    done = CliRunner().invoke(main, ["fit", str(folder), "-t", "level", "-o", str(tmp_path / "m.model"), "--temper"])
+    assert done.exit_code == 2
+    assert "of which nothing is stored" in done.output
+
+
+def test_any_sum_over_files_is_made_by_workers(folder):
+    near = Sharded(files(folder), 2)
+    one, two = (eo.NaiveBayes(columns()).fit(x, "level") for x in (str(folder), near))
+    assert one.model_ == two.model_
+    np.testing.assert_array_equal(two.predict_proba(near), one.predict_proba(str(folder)))

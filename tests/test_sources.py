@@ -49,7 +49,8 @@ def folder(frame, tmp_path_factory):
 def spark(frame):
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java 17, and there is none")
-    session = on_spark.session("local[2]")
+    session = on_spark.session("local[2,3]")
+    session.conf.set("spark.sql.shuffle.partitions", "2")
     return session.createDataFrame(pa.Table.from_pandas(frame, preserve_index=False)).persist()
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError, print_json
+
+if TYPE_CHECKING:
+    from evenodds.data.files import Files
 
 
 @click.command(no_args_is_help=True)
@@ -74,9 +77,17 @@ def fit(
         raise WrongUsageError("--workers, --checkpoint and --on-error are of the local engine: Spark retries by itself")
     if checkpoint is None and not reading.on_spark and any(map(os.path.isdir, paths)):
         checkpoint = f"{output}.parts"
-    many = workers is not None or checkpoint is not None or on_error is not None
+    rows, many = source, workers is not None or checkpoint is not None or on_error is not None
     if many and (tune or bridge or modelling.temper):
-        raise WrongUsageError("--tune, --bridge and --temper look at rows again: not with --workers, nor of a folder")
+        if checkpoint is not None or on_error is not None:
+            raise WrongUsageError(
+                "--tune, --bridge and --temper look at some rows again, of which nothing is stored: not with "
+                "--checkpoint or --on-error, nor of a folder (name its files: 'folder/*')"
+            )
+        from evenodds.data.workers import Sharded
+
+        source.check_files("several workers")
+        rows, many = cast("Files", Sharded(source, workers or 1)), False
     tuned = None
     with data.notes(quiet), data.progress(source, "learning", quiet):
         weight, temper = modelling.weight, modelling.temper
@@ -84,19 +95,19 @@ def fit(
         if tune:
             from evenodds.models.tune import learn_tuned
 
-            tuned, report = learn_tuned(source, target, told, how, pattern, weight, reading.threads)
+            tuned, report = learn_tuned(rows, target, told, how, pattern, weight, reading.threads)
             model = tuned.model
         elif bridge:
             from evenodds.models.bridge.learn import learn as learn_bridge
 
-            model, report = learn_bridge(source, target, told, how, pattern, weight, reading.threads)
+            model, report = learn_bridge(rows, target, told, how, pattern, weight, reading.threads)
         elif many:
             from evenodds.models.learn_many import learn_many
 
             parts = (workers or 1, checkpoint, on_error or "stop", reading.threads)
             model, report = learn_many(source, target, told or None, how, pattern, weight, *parts)
         else:
-            model, report = learn(source, target, told, how, pattern, weight, reading.threads, temper)
+            model, report = learn(rows, target, told, how, pattern, weight, reading.threads, temper)
     data.check_prior(model, source.name)
     if not bridge:
         model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later

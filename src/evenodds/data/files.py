@@ -94,6 +94,11 @@ class Files:
         """Whether it can be read once only."""
         return any(path == "-" or not stat.S_ISREG(os.stat(path).st_mode) for path in self.paths)
 
+    def check_files(self, who: str) -> None:
+        """Refuse what can be read once only, where it is read by several."""
+        if any(path == "-" or not os.path.isfile(path) for path in self.paths):
+            raise DataError(f"{self.name} can be read once only: {who} need files")
+
     def rereadable(self) -> Files:
         """The same files such that they can be read twice: a pipe is copied to a temporary file."""
         if self._once:
@@ -326,13 +331,14 @@ def _arrow(raw: Any, marks: Any) -> Any:
 
 def is_source(x: Any) -> bool:
     """Whether this names files, or is a query or a DataFrame of Spark: rows that are read batch by batch."""
-    return isinstance(x, (str, os.PathLike, Spark)) or is_query(x) or is_spark(x)
+    return isinstance(x, (str, os.PathLike)) or hasattr(x, "batches") or is_query(x) or is_spark(x)
 
 
 def read(x: Any) -> Source:
     """Anything as a source: paths as files, queries and tables as they are."""
-    if isinstance(x, Spark):
-        return x
+    if hasattr(x, "batches"):
+        found: Source = x
+        return found
     if is_query(x) or is_spark(x):
         return Query(x) if is_query(x) else Spark(x)
     return Files((os.fspath(x),)) if is_source(x) else Memory(table(x))

@@ -9,6 +9,7 @@ array([ 0,  3,  5, 33, 34])
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +61,11 @@ def chosen(rows: int, most: int = MOST, part: int = PART) -> Ints:
     return np.sort(_lowest(row_hash(0, rows), how_many(rows, most, part)))
 
 
+def _enough(many: int) -> int:
+    """How many are kept while others may come: so many are among them but for one time in 10^9."""
+    return many + 6 * math.isqrt(many) + 6
+
+
 def _lowest(hashes: Hashes, many: int) -> Ints:
     """Where the lowest are; hashes of different numbers differ."""
     return np.argpartition(hashes, many - 1)[:many] if 0 < many < len(hashes) else np.arange(min(len(hashes), many))
@@ -74,10 +80,10 @@ class Kept:
         self._parts: list[tuple[Hashes, Learnt]] = []
 
     def expect(self, rows: int) -> None:
-        """Say how many rows there will be, so that few more are picked than are wanted (one in 10^9 times, fewer)."""
+        """Say how many rows there will be, so that few more are picked than are wanted."""
         many = how_many(rows, self.most, self.part)
         if many < rows:
-            self._limit = np.uint64(min(1.0, (many + 6 * many**0.5) / rows) * (2**64 - 2**12))
+            self._limit = np.uint64(min(1.0, _enough(many) / rows) * (2**64 - 2**12))
 
     def pick(self, start: int, rows: int, kept: Ints | None, learnt: Learnt) -> tuple[Hashes, Learnt]:
         """Those of a batch that may be wanted; `kept` are their numbers in it, where some were left out."""
@@ -92,7 +98,7 @@ class Kept:
         if len(picked[0]):
             self._parts.append(picked)
         if sum(len(hashes) for hashes, _ in self._parts) > 2 * how_many(self.seen, self.most, self.part):
-            self._drop(how_many(self.seen, self.most, self.part))
+            self._drop(_enough(how_many(self.seen, self.most, self.part)))
 
     def _drop(self, many: int) -> None:
         every = np.concatenate([hashes for hashes, _ in self._parts])

@@ -74,6 +74,19 @@ def _numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
         start += batch.rows
 
 
+def made(
+    batches: Iterable[Any], steps: Sequence[Callable[[Any], Iterable[Any]]], before: int, numbers: bool
+) -> Iterator[Any]:
+    """Batches, each with its number if wanted, and what steps make of them: for those who carry out work elsewhere."""
+    start = before
+    for batch in batches:
+        found: Iterable[Any] = [(start, batch) if numbers else batch]
+        for step in steps:
+            found = itertools.chain.from_iterable(map(step, found))
+        yield from found
+        start += batch.rows
+
+
 def keeping(keep: Kept, batches: Iterable[Any]) -> Kept:
     """The same keeper, told how many rows there are where they are elsewhere: it cannot see them pass by."""
     if isinstance(batches, Elsewhere):

@@ -11,12 +11,12 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from evenodds.data.files import Files
 from evenodds.data.reading import Reading
@@ -28,6 +28,7 @@ from evenodds.tally import Tally
 ROWS = 1 << 20  # of a Parquet file that make a shard, at least
 OnError = Literal["stop", "skip"]
 Part = tuple[Tally, Report]
+R = TypeVar("R")
 Counting = Future[tuple[bytes, Report]]
 
 
@@ -130,7 +131,7 @@ def _counted(files: Files, reading: Reading, many: Many) -> Iterator[tuple[Shard
             found: Part | Counting | None = known
             if found is None and many.workers == 1:
                 found = _here(shard, files, reading, many.threads)
-            waiting.append((shard, found or workers.count(shard, files, reading)))
+            waiting.append((shard, found or workers.submit(shard, _count, shard, plain(files), reading, 1)))
             if len(waiting) > (many.workers + 1 if many.workers > 1 else 0):
                 yield first()
         while waiting:
@@ -143,7 +144,7 @@ def _result(shard: Shard, found: Counting, files: Files, reading: Reading, on_er
         try:
             raw, report = found.result()
         except BrokenProcessPool:
-            raw, report = _alone(shard, files, reading)
+            raw, report = twice(shard, _count, shard, plain(files), reading, 1)
     except (DataError, OSError) as error:
         if on_error == "stop":
             raise
@@ -151,11 +152,11 @@ def _result(shard: Shard, found: Counting, files: Files, reading: Reading, on_er
     return Tally.from_bytes(raw), report
 
 
-def _alone(shard: Shard, files: Files, reading: Reading) -> tuple[bytes, Report]:
-    """A shard counted by a process of its own, after its first one died."""
+def twice(shard: Shard, task: Callable[..., R], *given: Any) -> R:
+    """The task done by a process of its own, after its first one died."""
     with Workers(1) as worker:
         try:
-            return worker.count(shard, files, reading).result()
+            return worker.submit(shard, task, *given).result()
         except BrokenProcessPool:
             raise DataError(
                 f"{shard.name}: the process that counted it was killed, twice: is there enough memory?"
@@ -166,7 +167,7 @@ def _here(shard: Shard, files: Files, reading: Reading, threads: int | None) -> 
     """A shard counted by this process and its threads."""
     counting: Counting = Future()
     try:
-        counting.set_result(_count(shard, _plain(files), reading, threads))
+        counting.set_result(_count(shard, plain(files), reading, threads))
     except (DataError, OSError) as error:
         counting.set_exception(error)
     return counting
@@ -179,7 +180,7 @@ def _count(shard: Shard, files: Files, reading: Reading, threads: int | None) ->
     return tally.to_bytes(), report
 
 
-def _plain(files: Files) -> Files:
+def plain(files: Files) -> Files:
     """How files are read, without what belongs to this process."""
     return dataclasses.replace(files, paths=(), progress=None, names=(), dialects={}, _started=None, _spooled={})
 
@@ -194,12 +195,12 @@ class Workers:
     def _started(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(self.many, multiprocessing.get_context("spawn"), _quiet)
 
-    def count(self, shard: Shard, files: Files, reading: Reading) -> Counting:
-        """Begin to count a shard; where a worker was killed, there are new ones first."""
+    def submit(self, shard: Shard, task: Callable[..., R], *given: Any) -> Future[R]:
+        """Begin a task for a shard; where a worker was killed, there are new ones first."""
         for _ in range(2):
             self.pool = self.pool or self._started()
             with suppress(BrokenProcessPool):
-                return self.pool.submit(_count, shard, _plain(files), reading, 1)
+                return self.pool.submit(task, *given)
             self.pool.shutdown(wait=False)
             self.pool = None
         raise DataError(f"{shard.name}: the processes that should count it do not live long enough")

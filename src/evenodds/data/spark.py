@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ import pyarrow as pa
 
 from evenodds.data import memory
 from evenodds.data.memory import Elsewhere, Table, table
+from evenodds.data.passes import FEW, made
 from evenodds.data.reading import typed
 from evenodds.data.source import TableBatch, needed
 from evenodds.data.travel import FAILED, SCHEMA, carried, chunks, gathered, merge, order, pieces, runs, values
@@ -38,7 +38,6 @@ from evenodds.texts import Marks, Texts
 PIECE = 1 << 23  # bytes of a sum that travel as one cell
 HERE = 1 << 27  # bytes of sums that the driver adds itself
 FAN_IN = 8  # partitions whose sums are added into one
-FEW = 16  # sums of batches that are held at once
 
 
 def is_spark(x: Any) -> bool:
@@ -140,7 +139,7 @@ class Far(Elsewhere):
 
     source: Spark
     columns: tuple[str, ...]
-    made: tuple[Callable[[Any], Iterable[Any]], ...] = ()  # one after the other, of every numbered batch
+    steps: tuple[Callable[[Any], Iterable[Any]], ...] = ()  # one after the other, of every numbered batch
     starts: dict[int, tuple[int, int]] | None = None  # by partition: rows before it, and in it
     numbers: bool = False  # whether a shard is a batch with its number
 
@@ -159,14 +158,13 @@ class Far(Elsewhere):
 
     def flat(self, work: Callable[[Any], Iterable[Any]]) -> Far:
         """All that work gives for each shard."""
-        return replace(self, made=(*self.made, work))
+        return replace(self, steps=(*self.steps, work))
 
     def __iter__(self) -> Iterator[Any]:
         """The shards, brought here partition by partition."""
         with _said(self.source.name):
             rows = self._mapped(_whole, None).toLocalIterator(prefetchPartitions=True)
-            for _, value in values(row.asDict() for row in rows):
-                yield value
+            yield from values(row.asDict() for row in rows)
 
     def each(self, work: Callable[[Any], Any]) -> Iterator[Any]:
         """work(shard) for every shard, in their order."""
@@ -213,14 +211,14 @@ class Far(Elsewhere):
         """The shards of a partition."""
         before, expected = (0, None) if self.starts is None else self.starts.get(place, (0, 0))
         start = 0
-        for batch in gathered(batches):
-            kind = TextBatch if self.source.texts else TableBatch
-            one: Any = kind(table(batch), start, file=f"partition {place}")
-            found: Iterable[Any] = [(before + start, one) if self.numbers else one]
-            for step in self.made:
-                found = chain.from_iterable(map(step, found))
-            yield from found
-            start += batch.num_rows
+
+        def read() -> Iterator[TableBatch]:
+            nonlocal start
+            for rows in gathered(batches):
+                yield (TextBatch if self.source.texts else TableBatch)(table(rows), start, file=f"partition {place}")
+                start += rows.num_rows
+
+        yield from made(read(), self.steps, before, self.numbers)
         if expected is not None and start != expected:
             raise DataError(
                 f"{self.source.name}: partition {place} had {expected:,} rows, and {start:,} when it was read again: "
@@ -328,6 +326,7 @@ def session(master: str | None = None) -> Any:
         return builder.remote(master).getOrCreate()
     if master is None or master.startswith("local"):
         builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+        builder = builder.config("spark.sql.shuffle.partitions", "8")  # 200 are for clusters
     return builder.master(master or "local[*]").getOrCreate()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from typing import Any
 
 from evenodds.data.files import Files
@@ -35,8 +34,7 @@ def learn_many(
 
     The result is the same to the last bit for any number of workers, and whether a run was interrupted or not.
     """
-    if any(path == "-" or not os.path.isfile(path) for path in source.paths):
-        raise DataError(f"{source.name} can be read once only: several workers, or a checkpoint, need files")
+    source.check_files("several workers, or a checkpoint,")
     stored = None
     if checkpoint is not None:
         how: dict[str, Any] = {"target": target, "weights": weights, "lines": source.lines}

@@ -37,7 +37,7 @@ class Survey:
     moments: Any = None  # (3, numbers): origin, Σ (x - origin), Σ (x - origin)²
     labels: tuple[Labels, ...] = ()  # of each category
     classes: Mapping[str, float] = field(default_factory=dict)  # weight of each, where the target is a class
-    y: Any = None  # (2,): Σ w y, Σ w y²
+    y: Any = field(default_factory=lambda: np.zeros(2))  # Σ w y, Σ w y²
     fixed: float = 0.0  # Σ w of what the target alone adds to the negative log-likelihood
     least: float = 0.0  # Σ w of the least cost there could be
     offsets: float = 0.0  # Σ w offset

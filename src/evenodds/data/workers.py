@@ -1,0 +1,138 @@
+"""Files whose rows are worked on by several processes: whatever is a sum over batches, shard by shard.
+
+What a shard is depends on the files alone, and shards' sums are added in their order: the same bits for any number of
+workers. Work may be any function, so it travels as cloudpickle has it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+
+from evenodds.data.files import Files
+from evenodds.data.memory import Elsewhere, Table
+from evenodds.data.passes import added, made
+from evenodds.data.shards import Shard, Workers, plain, shards_of, twice
+
+
+@dataclass(eq=False)
+class Sharded:
+    """Some files as a source whose passes are made by so many processes."""
+
+    files: Files
+    workers: int
+
+    def __reduce__(self) -> Any:
+        """What travels with work knows how files are read, not which."""
+        return Sharded, (plain(self.files), self.workers)
+
+    @property
+    def name(self) -> str:
+        """The files'."""
+        return self.files.name
+
+    @functools.cached_property
+    def shards(self) -> list[Shard]:
+        """Of all files, in their order."""
+        return shards_of(self.files)
+
+    @functools.cached_property
+    def rows(self) -> list[int]:
+        """How many rows each shard has; a pass of its own, where files do not say it."""
+        return list(Near(self, None).each(_rows_of_all, whole=True))
+
+    def sample(self) -> Table:
+        """The first rows."""
+        return self.files.sample()
+
+    def batches(self, columns: list[str] | None = None) -> Near:
+        """All rows, where they are read."""
+        return Near(self, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Near(Elsewhere):
+    """Batches of files, or what is made of them, in other processes."""
+
+    source: Sharded
+    columns: list[str] | None
+    steps: tuple[Callable[[Any], Iterable[Any]], ...] = ()
+    numbers: bool = False  # whether a shard is a batch with its number
+    exact: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return sum(self.source.rows)
+
+    def numbered(self, exact: bool) -> Near:
+        """Each batch with the number of rows before it; if that need not be exact, before it in its shard."""
+        return dataclasses.replace(self, numbers=True, exact=exact)
+
+    def flat(self, work: Callable[[Any], Iterable[Any]]) -> Near:
+        """All that work gives for each batch."""
+        return dataclasses.replace(self, steps=(*self.steps, work))
+
+    def __iter__(self) -> Iterator[Any]:
+        return made(self.source.files.batches(self.columns), self.steps, 0, self.numbers)
+
+    def each(self, work: Callable[[Any], Any], whole: bool = False) -> Iterator[Any]:
+        """work(batch) for every batch, in their order; or of all batches of each shard."""
+        for found in self._run(work if whole else functools.partial(_each, work)):
+            yield from [found] if whole else found
+
+    def added(self, work: Callable[[Any], Any], total: Callable[[Sequence[Any]], Any]) -> Any:
+        """The total of work(batch) over all batches: added for each shard, and then here."""
+        parts = self._run(functools.partial(_added, work, total))
+        return added(lambda part: part, (part for part in parts if part is not None), 1, total)
+
+    def _run(self, work: Callable[[Iterator[Any]], Any]) -> Iterator[Any]:
+        """work(batches) of every shard, in their order; a worker that was killed is replaced, once."""
+        task, waiting = cloudpickle.dumps((self, work)), deque[tuple[Shard, int, Any]]()
+        progress = self.source.files.progress
+
+        def first() -> Any:
+            shard, before, found = waiting.popleft()
+            try:
+                raw = found.result()
+            except BrokenProcessPool:
+                raw = twice(shard, _task, task, shard, before)
+            if progress is not None:
+                progress(shard.size)
+            return cloudpickle.loads(raw)
+
+        before = 0
+        with Workers(self.source.workers) as workers:
+            for i, shard in enumerate(self.source.shards):
+                waiting.append((shard, before, workers.submit(shard, _task, task, shard, before)))
+                before += self.source.rows[i] if self.exact else 0
+                if len(waiting) > self.source.workers + 1:
+                    yield first()
+            while waiting:
+                yield first()
+
+
+def _task(task: bytes, shard: Shard, before: int) -> bytes:
+    """What a worker does: the work on the batches of one shard."""
+    near, work = cloudpickle.loads(task)
+    mine = dataclasses.replace(near.source.files, paths=(shard.path,), groups=shard.groups)
+    return bytes(cloudpickle.dumps(work(made(mine.batches(near.columns), near.steps, before, near.numbers))))
+
+
+def _each(work: Callable[[Any], Any], batches: Iterator[Any]) -> list[Any]:
+    return [work(batch) for batch in batches]
+
+
+def _added(work: Callable[[Any], Any], total: Any, batches: Iterator[Any]) -> Any:
+    return added(work, batches, 1, total)
+
+
+def _rows_of_all(batches: Iterator[Any]) -> int:
+    return sum(batch.rows for batch in batches)
