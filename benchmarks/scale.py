@@ -5,8 +5,9 @@
     python -m benchmarks.scale --only text --megabytes 100
     python -m benchmarks.scale --only mllib --megabytes 100           # needs Java 17 and pyspark
 
-rows    Parquet of 10 mixed columns, a million rows a file: `evenodds fit --workers` over all of them and over the first
-        million, which says whether a row costs the same. The scan reads every batch with pyarrow and does nothing else.
+rows    Parquet of 10 mixed columns, a million rows a file: `evenodds fit --workers` over two files, a fifth of all, and
+        all, which says what a start costs and whether a row costs the same. The scan reads every batch with pyarrow and
+        does nothing else.
 text    Parquet of documents of about 500 bytes, Zipf's words: the same.
 mllib   the documents of the text part (at most 1 GB of them), learnt and then a tenth as many predicted, end to end,
         each a process of its own: MLlib's Tokenizer, HashingTF (2^18) and NaiveBayes in local[2]; evenodds on the same
@@ -118,7 +119,7 @@ def documents(number: int) -> pa.Table:
 
 
 def make(folder: Path, part: Callable[[int], pa.Table], enough: Callable[[int, int], bool]) -> list[str]:
-    """Files, one after the other, until there are enough; the last is not among them but to test by."""
+    """Files, one after the other, until there are enough."""
     folder.mkdir()
     paths: list[str] = []
     size = 0
@@ -175,31 +176,28 @@ def _memory(pid: int) -> int:
 
 
 def scaled(what: str, paths: list[str], options: list[str], folder: Path) -> list[dict[str, Any]]:
-    """Fitting and scanning by one and two workers; and fitting the first file alone."""
-    scan, many = folder / "scan.py", sum(pq.read_metadata(path).num_rows for path in paths)
+    """Fitting and scanning by one and two workers: the first two files, a fifth of all, and all."""
+    scan = folder / "scan.py"
     scan.write_text(SCAN)
-    size = sum(os.stat(path).st_size for path in paths)
     fit = [sys.executable, "-m", "evenodds", "fit", "-t", "label", "-o", str(folder / "m.eo"), "-q", *options]
-    measured([*fit, paths[0], "--workers", "1", "--threads", "1"])  # compiled code is on disk before anything is timed
+    measured([*fit, *paths[:2], "--workers", "2"])  # compiled code is on disk before anything is timed
     warm(paths)
     found = []
-    jobs = [("first file", [*fit, paths[0], "--workers", "1", "--threads", "1"], 1)]
     for workers in (1, 2):
-        jobs.append(("scan", [sys.executable, str(scan), str(workers), *paths], workers))
-        jobs.append(("fit", [*fit, *paths, "--workers", str(workers), "--threads", "1"], workers))
-    for job, command, workers in jobs:
-        line = measured(command)
-        of = pq.read_metadata(paths[0]).num_rows if job == "first file" else many
-        line |= {"part": what, "job": job, "workers": workers, "rows": of, "rows_per_second": of / line["seconds"]}
-        if job != "first file":
-            line["file_megabytes_per_second"] = size / 1e6 / line["seconds"]
-        line.pop("said")
-        print(
-            f"{what}, {job}, {workers}: {line['seconds']:.1f} s, {line['megabytes']:.0f} MB",
-            file=sys.stderr,
-            flush=True,
-        )
-        found.append(line)
+        for job in ("scan", "fit"):
+            for many in sorted({2, max(3, len(paths) // 5), len(paths)}):
+                some = paths[:many]
+                command = [sys.executable, str(scan), str(workers), *some]
+                if job == "fit":
+                    command = [*fit, *some, "--workers", str(workers), "--threads", "1"]
+                line = measured(command)
+                line.pop("said")
+                rows = sum(pq.read_metadata(path).num_rows for path in some)
+                size = sum(os.stat(path).st_size for path in some)
+                line |= {"part": what, "job": job, "workers": workers, "files": many, "rows": rows, "bytes": size}
+                print(f"{what}, {job}, {workers}, {many} files: {line['seconds']:.1f} s, {line['megabytes']:.0f} MB",
+                      file=sys.stderr, flush=True)  # fmt: skip
+                found.append(line)
     return found
 
 
@@ -224,10 +222,12 @@ def beside_mllib(paths: list[str], folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def scaling(lines: list[dict[str, Any]], job: str) -> float:
-    """How much faster two workers are than one."""
-    one, two = (next(x["seconds"] for x in lines if x["job"] == job and x["workers"] == n) for n in (1, 2))
-    return float(one / two)
+def rate(lines: list[dict[str, Any]], job: str, workers: int, first: int = 0, last: int = -1) -> tuple[float, float]:
+    """Rows and megabytes a second, beyond what a shorter run took: without starting processes and loading code."""
+    mine = [line for line in lines if (line["job"], line["workers"]) == (job, workers)]
+    a, b = mine[first], mine[last]
+    seconds = max(b["seconds"] - a["seconds"], 1e-9)
+    return (b["rows"] - a["rows"]) / seconds, (b["bytes"] - a["bytes"]) / 1e6 / seconds
 
 
 def main() -> None:
@@ -258,16 +258,26 @@ def main() -> None:
 
 def told(part: str, lines: list[dict[str, Any]], save: bool) -> None:
     """A part's table, and what it shows in a line."""
-    shown = [
-        [line["job"] + (f", {line['workers']} workers" if "workers" in line else ""), f"{line['seconds']:.1f}",
-         f"{line['rows_per_second'] / 1e6:.3f}" if "rows_per_second" in line else f"{line['accuracy']:.4f}",
-         f"{line['megabytes']:.0f}"]
-        for line in lines
-    ]  # fmt: skip
-    print(report.table(["job", "s", "accuracy" if part == "mllib" else "million rows/s", "peak MB a process"], shown))
-    if part != "mllib":
-        fit, scan = scaling(lines, "fit"), scaling(lines, "scan")
-        print(f"\n2 workers: fit {fit:.2f} times, scan {scan:.2f} times as fast as 1; of a scan's, {fit / scan:.2f}")
+    if part == "mllib":
+        shown = [[x["job"], f"{x['seconds']:.1f}", f"{x['accuracy']:.4f}", f"{x['megabytes']:.0f}"] for x in lines]
+        print(report.table(["job", "s", "accuracy", "peak MB of a Python process"], shown))
+        ours, there, theirs = (line["seconds"] for line in lines)
+        print(
+            f"\nMLlib takes {theirs / there:.1f} times as long as evenodds on Spark, {theirs / ours:.1f} times without"
+        )
+    else:
+        shown = [
+            [f"{x['job']}, {x['workers']} workers, {x['rows']:,} rows", f"{x['seconds']:.1f}", f"{x['megabytes']:.0f}"]
+            for x in lines
+        ]
+        print(report.table(["job", "s", "peak MB of a process"], shown))
+        rates = {(job, n): rate(lines, job, n) for job in ("scan", "fit") for n in (1, 2)}
+        for (job, n), (each, megabytes) in rates.items():
+            print(f"{job}, {n} workers: {each / 1e6:.2f} million rows/s, {megabytes:.0f} MB/s of files, beyond a start")
+        fit, scan = (rates[job, 2][0] / rates[job, 1][0] for job in ("fit", "scan"))
+        print(f"2 workers: fit {fit:.2f} times, scan {scan:.2f} times as fast as 1; of a scan's, {fit / scan:.2f}")
+        early, late = rate(lines, "fit", 1, 0, 1)[0], rate(lines, "fit", 1, 1, 2)[0]
+        print(f"a row of the last four fifths costs {early / late:.2f} times one of the first fifth")
     if save:
         print(report.save(f"scale_{part}", {"results": lines}))
 

@@ -22,6 +22,8 @@ from evenodds.schema import SAMPLE
 from evenodds.texts import Texts
 
 CELLS = 5 << 17  # of a batch
+LONG = 1 << 24  # bytes of a batch, where rows are long
+REPEATED = 16  # bytes a row of a column of text: where it has more, most of its texts differ
 MOST = 1 << 17  # rows of a batch
 LINES = 1 << 26  # bytes of a batch of JSON lines, at most; and of one line
 _WIDE = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}  # of which one begins as that of UTF-16
@@ -30,6 +32,16 @@ _BOMS = {**_WIDE, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 def _batch_rows(columns: int, most: int) -> int:
     return min(max(1 << 10, CELLS // max(columns, 1)), most)
+
+
+def _row_bytes(about: Any, groups: Any, wanted: list[str]) -> int:
+    """How long a row is in these columns, as a Parquet file's footer says."""
+    size = rows = 0
+    for group in map(about.row_group, groups):
+        rows += group.num_rows
+        for chunk in map(group.column, range(group.num_columns)):
+            size += chunk.total_uncompressed_size if chunk.path_in_schema.split(".")[0] in wanted else 0
+    return size // max(rows, 1)
 
 
 def _names(schema: Any, where: str) -> list[str]:
@@ -112,16 +124,19 @@ class ParquetReader:
         import pyarrow.parquet as pq
 
         self.stream.seek(0)
-        schema = pq.read_schema(self.stream)
-        text = [field.name for field in schema if is_text(field.type)]
-        self.stream.seek(0)
-        file = pq.ParquetFile(self.stream, read_dictionary=text, pre_buffer=False, buffer_size=1 << 17)
-        wanted = self.names if columns is None else columns
-        size, about = self.stream.seek(0, os.SEEK_END), file.metadata
+        about = pq.read_metadata(self.stream)
         groups = range(*(self.groups or (0, about.num_row_groups)))
+        # of texts that repeat, the file has codes; a dictionary of texts that do not would hold all of them
+        known = [field.name for field in about.schema.to_arrow_schema() if is_text(field.type)]
+        known = [name for name in known if _row_bytes(about, groups, [name]) <= REPEATED]
+        self.stream.seek(0)
+        file = pq.ParquetFile(self.stream, read_dictionary=known, pre_buffer=False, buffer_size=1 << 17)
+        wanted = self.names if columns is None else columns
+        size = self.stream.seek(0, os.SEEK_END)
         rows = sum(about.row_group(group).num_rows for group in range(groups.start))
         few = {"columns": wanted, "use_threads": False, "row_groups": list(groups)}
-        for batch in file.iter_batches(_batch_rows(len(wanted), self.most), **few):
+        step = min(_batch_rows(len(wanted), self.most), max(1 << 10, LONG // max(_row_bytes(about, groups, wanted), 1)))
+        for batch in file.iter_batches(step, **few):
             if batch.num_rows:
                 yield _batch(pa.table(batch), rows, self.name)
             if self.progress is not None:
