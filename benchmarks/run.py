@@ -28,6 +28,7 @@ SCRIPTS = (
     "networks",
     "audit",
     "audit_tables",
+    "scale",
 )
 
 

@@ -1,8 +1,8 @@
 """Many rows and much text by 1 and 2 workers, beside a plain scan of the same bytes; and on Spark, beside MLlib.
 
     python -m benchmarks.scale --save                                 # 50 million rows, 5 GB of text: about an hour
-    python -m benchmarks.scale --only rows --rows 1000000
-    python -m benchmarks.scale --only text --megabytes 100
+    python -m benchmarks.scale --only rows --rows 5000000             # four files at least
+    python -m benchmarks.scale --only text --megabytes 450
     python -m benchmarks.scale --only mllib --megabytes 100           # needs Java 17 and pyspark
 
 rows    Parquet of 10 mixed columns, a million rows a file: `evenodds fit --workers` over two files, a fifth of all, and
@@ -38,6 +38,7 @@ from benchmarks import report
 FILE = 1_000_000  # rows of a file
 DOCUMENTS = 200_000  # of a file
 MOST = 1_000  # megabytes of text that MLlib is given
+LEAST = 4  # files
 PAUSE = 0.05  # seconds between two looks at memory
 SCAN = """
 import sys, multiprocessing, pyarrow.parquet as pq
@@ -177,6 +178,8 @@ def _memory(pid: int) -> int:
 
 def scaled(what: str, paths: list[str], options: list[str], folder: Path) -> list[dict[str, Any]]:
     """Fitting and scanning by one and two workers: the first two files, a fifth of all, and all."""
+    if len(paths) < LEAST:
+        raise SystemExit(f"{len(paths)} files of {what}: at least {LEAST} are needed to tell a start from the rest")
     scan = folder / "scan.py"
     scan.write_text(SCAN)
     fit = [sys.executable, "-m", "evenodds", "fit", "-t", "label", "-o", str(folder / "m.eo"), "-q", *options]
