@@ -18,7 +18,7 @@ COMMANDS = {
     "evaluate": ("evenodds.cli.evaluate:evaluate", "How good is a model, or a kind of model, on a file?"),
     "audit": ("evenodds.cli.audit:audit", "Does a model treat groups evenly? With intervals, and how sure."),
     "report": ("evenodds.cli.report:report", "One page: your data, your model, its evenness."),
-    "shift": ("evenodds.cli.shift:shift", "Does it still hold? On new rows, at other sites, with other class shares."),
+    "shift": ("evenodds.cli.shift:shift", "Does it still hold, on new rows and at other sites?"),
     "decide": ("evenodds.cli.decide:decide", "From odds to a rule: by costs, or by promises."),
     "compare": ("evenodds.cli.compare:compare", "Which model is better, and from how many rows on?"),
     "explain": ("evenodds.cli.explain:explain", "Why does a model say what it says of a row?"),

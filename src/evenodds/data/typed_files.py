@@ -23,7 +23,8 @@ from evenodds.texts import Texts
 
 CELLS = 5 << 17  # of a batch
 LONG = 1 << 24  # bytes of a batch, where rows are long
-REPEATED = 16  # bytes a row of a column of text: where it has more, most of its texts differ
+FIRST = 1 << 10  # rows of a Parquet file that are looked at before it is read, and of a batch, at least
+DIFFERENT = 64  # bytes of a text: longer ones are no categories, if most differ
 MOST = 1 << 17  # rows of a batch
 LINES = 1 << 26  # bytes of a batch of JSON lines, at most; and of one line
 _WIDE = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}  # of which one begins as that of UTF-16
@@ -34,14 +35,19 @@ def _batch_rows(columns: int, most: int) -> int:
     return min(max(1 << 10, CELLS // max(columns, 1)), most)
 
 
-def _row_bytes(about: Any, groups: Any, wanted: list[str]) -> int:
-    """How long a row is in these columns, as a Parquet file's footer says."""
-    size = rows = 0
-    for group in map(about.row_group, groups):
-        rows += group.num_rows
-        for chunk in map(group.column, range(group.num_columns)):
-            size += chunk.total_uncompressed_size if chunk.path_in_schema.split(".")[0] in wanted else 0
-    return size // max(rows, 1)
+def _looked(file: Any, wanted: list[str], groups: range) -> tuple[int, list[str]]:
+    """How long a Parquet file's row is, by its first ones, and which columns are of long texts that differ.
+
+    The footer would say more, but pyarrow ends the process over a spoilt one, when asked about a column.
+    """
+    few = next(file.iter_batches(FIRST, columns=wanted, row_groups=list(groups[:1]), use_threads=False), None)
+    if few is None or not few.num_rows:
+        return 0, []
+    texts = [name for name, column in zip(few.schema.names, few.columns) if is_text(column.type)]
+    long = [name for name in texts if few[name].nbytes > DIFFERENT * few.num_rows]
+    return few.nbytes // few.num_rows, [
+        name for name in long if 2 * pc.count_distinct(few[name]).as_py() > few.num_rows
+    ]
 
 
 def _names(schema: Any, where: str) -> list[str]:
@@ -124,18 +130,20 @@ class ParquetReader:
         import pyarrow.parquet as pq
 
         self.stream.seek(0)
-        about = pq.read_metadata(self.stream)
+        schema = pq.read_schema(self.stream)
+        self.stream.seek(0)
+        file = pq.ParquetFile(self.stream, pre_buffer=False, buffer_size=1 << 17)
+        wanted, about = self.names if columns is None else columns, file.metadata
         groups = range(*(self.groups or (0, about.num_row_groups)))
+        length, different = _looked(file, wanted, groups)
         # of texts that repeat, the file has codes; a dictionary of texts that do not would hold all of them
-        known = [field.name for field in about.schema.to_arrow_schema() if is_text(field.type)]
-        known = [name for name in known if _row_bytes(about, groups, [name]) <= REPEATED]
+        known = [field.name for field in schema if is_text(field.type) and field.name not in different]
         self.stream.seek(0)
         file = pq.ParquetFile(self.stream, read_dictionary=known, pre_buffer=False, buffer_size=1 << 17)
-        wanted = self.names if columns is None else columns
         size = self.stream.seek(0, os.SEEK_END)
         rows = sum(about.row_group(group).num_rows for group in range(groups.start))
         few = {"columns": wanted, "use_threads": False, "row_groups": list(groups)}
-        step = min(_batch_rows(len(wanted), self.most), max(1 << 10, LONG // max(_row_bytes(about, groups, wanted), 1)))
+        step = min(_batch_rows(len(wanted), self.most), max(FIRST, LONG // max(length, 1)))
         for batch in file.iter_batches(step, **few):
             if batch.num_rows:
                 yield _batch(pa.table(batch), rows, self.name)
