@@ -9,7 +9,7 @@ rows    Parquet of 10 mixed columns, a million rows a file: `evenodds fit --work
         all, which says what a start costs and whether a row costs the same. The scan reads every batch with pyarrow and
         does nothing else.
 text    Parquet of documents of about 500 bytes, Zipf's words: the same.
-mllib   the documents of the text part (at most 1 GB of them), learnt and then a tenth as many predicted, end to end,
+mllib   the documents of the text part (at most 2 GB of them), learnt and then a tenth as many predicted, end to end,
         each a process of its own: MLlib's Tokenizer, HashingTF (2^18) and NaiveBayes in local[2]; evenodds on the same
         Spark; evenodds without it.
 
@@ -37,7 +37,7 @@ from benchmarks import report
 
 FILE = 1_000_000  # rows of a file
 DOCUMENTS = 200_000  # of a file
-MOST = 1_000  # megabytes of text that MLlib is given
+MOST = 2_000  # megabytes of text that MLlib is given
 LEAST = 4  # files
 PAUSE = 0.05  # seconds between two looks at memory
 SCAN = """
@@ -115,7 +115,7 @@ def documents(number: int) -> pa.Table:
     pool = np.array([" ".join(line) for line in words[drawn]], object)
     rng = np.random.default_rng([14, number])
     y = rng.integers(0, 2, DOCUMENTS)
-    picked = (rng.random((DOCUMENTS, 8)) ** (1 + 0.12 * y[:, None]) * len(pool)).astype(np.int64)
+    picked = (rng.random((DOCUMENTS, 8)) ** (1 + 0.5 * y[:, None]) * len(pool)).astype(np.int64)
     return pa.table({"label": y.astype(np.float64), "text": pa.array([" ".join(pool[line]) for line in picked])})
 
 
