@@ -89,7 +89,6 @@ class Exponential(Rate):
     the Poisson's too: so many events in so long a time; flat as Gamma(1, 0). The predictive is a Lomax.
     """
 
-    rate: Any
     name = "exponential"
     predictive = Lomax
     holds = "is never negative, nor infinite"

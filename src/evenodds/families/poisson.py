@@ -95,7 +95,6 @@ class Poisson(Rate):
     is a NegativeBinomial.
     """
 
-    rate: Any
     name = "poisson"
     predictive = NegativeBinomial
     holds = "holds counts 0, 1, 2, …"

@@ -96,6 +96,7 @@ class Gamma(Conjugate):
         return generator(random_state).gamma(self.shape, 1 / np.asarray(self.rate), (size, *np.shape(self.shape)))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Rate(Family):
     """Events that come at a constant rate: counted, or waited for. The prior is a Gamma, flat as Gamma(1, 0)."""
 
@@ -118,7 +119,7 @@ class Rate(Family):
                 raise ValueError("the predictive has a closed form under a Gamma prior only; use estimate='mean'")
             found: Distribution = cls.predictive(posterior.shape, posterior.rate)
             return found
-        return cls(posterior.mode if estimate == "map" else posterior.mean)  # type: ignore[call-arg]
+        return cls(posterior.mode if estimate == "map" else posterior.mean)
 
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:

@@ -18,12 +18,13 @@ from evenodds.data.memory import Table
 from evenodds.data.reading import Reading
 from evenodds.data.source import Memory
 from evenodds.errors import DataError
+from evenodds.families.base import Estimate
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import canonical
 from evenodds.models.bayes_net.classifier import NetworkClassifier, features, in_memory
 from evenodds.models.bayes_net.climbing import PARENTS
 from evenodds.models.bayes_net.independence import Independence, independent
-from evenodds.models.bayes_net.learn import Learnt, Search, Wanted, learn
+from evenodds.models.bayes_net.learn import Learnt, Missing, Search, Wanted, learn
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.questions import Questions
 from evenodds.models.bayes_net.scores import ESS, Score
@@ -110,7 +111,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         tables: Mapping[str, Any] | None = None,
         states: Mapping[str, Any] | None = None,
-        estimate: str = "predictive",
+        estimate: Estimate = "predictive",
         prior: PriorKind = "pooled",
         smoothing: Any = "auto",
         search: Search | None = None,
@@ -119,7 +120,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         required: Any = (),
         forbidden: Any = (),
         max_parents: int = PARENTS,
-        missing: str = "ignore",
+        missing: Missing = "ignore",
         cuts: Mapping[str, Any] | None = None,
         threads: int | None = None,
         random_state: Any = 0,
@@ -245,7 +246,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             search = search or "star"
         wanted = Wanted(
             structure, search, target, self.criterion, self.ess, edges_of(self.required), edges_of(self.forbidden),
-            self.max_parents, missing=self.missing, cuts=dict(self.cuts or {}),  # type: ignore[arg-type]
+            self.max_parents, missing=self.missing, cuts=dict(self.cuts or {}),
             columns=None if like is None else like.columns, random_state=self.random_state,
         )  # fmt: skip
         states, tables = dict[str, Any](), dict[str, Any]()
@@ -253,7 +254,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             states, tables = read_tables(structure, self.tables or {}, read_states(structure, self.states))
         elif self.states is not None:
             states = {str(node): tuple(map(str, given)) for node, given in self.states.items()}
-        settings = Settings(self.estimate, self.prior, self.smoothing)  # type: ignore[arg-type]
+        settings = Settings(self.estimate, self.prior, self.smoothing)
         found = learn(source, wanted, settings, states, tables, weigh, self.threads)
         for sentence in found.report.sentences():
             warnings.warn(sentence, SchemaWarning, stacklevel=3)

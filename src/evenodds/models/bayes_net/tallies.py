@@ -164,11 +164,12 @@ def posterior_of(counts: Floats, settings: Settings) -> Floats:
 def occurring(structure: Structure, tallies: Mapping[str, Tally], node: str) -> set[str]:
     """The values of a node that its own tally has, and those that its children's have as groups."""
     found = set[str]()
-    if node in tallies and (node, LABELS) in tallies[node].layout.specs:
-        found |= set(tallies[node].layout.specs[node, LABELS].axis.texts())  # type: ignore[attr-defined]
+    own = tallies[node].layout.specs.get((node, LABELS)) if node in tallies else None
+    if own is not None and isinstance(own.axis, Labels):
+        found |= set(own.axis.texts())
     for child in structure.children[node]:
-        parents = structure.parents[child]
-        for text in tallies[child].groups.texts() if child in tallies and len(tallies[child].groups) else ():  # type: ignore[attr-defined]
+        parents, groups = structure.parents[child], tallies[child].groups if child in tallies else None
+        for text in groups.texts() if isinstance(groups, Labels) else ():
             found.add(parted(text, len(parents))[parents.index(node)])
     return found
 
