@@ -2,6 +2,8 @@
 
 import operator
 import shutil
+from dataclasses import dataclass
+from pathlib import Path
 
 import dask.bag
 import duckdb
@@ -15,6 +17,7 @@ import evenodds as eo
 from evenodds.data import shards
 from evenodds.data import spark as on_spark
 from evenodds.data.files import Files
+from evenodds.data.workers import Sharded
 from evenodds.models.glm import rows as glm_rows
 from evenodds.models.learn_many import learn_many
 from evenodds.models.mixture import rows as mixture_rows
@@ -61,7 +64,7 @@ def data(request, frame, folder):
         return frame
     if request.param == "duckdb":
         return duckdb.sql(f"select * from '{folder}/*.parquet'")
-    return str(folder / "*.parquet") if request.param == "files" else request.getfixturevalue("spark")
+    return request.getfixturevalue("spark") if request.param == "spark" else Parts(folder, request.param)
 
 
 @pytest.fixture(autouse=True)
@@ -72,13 +75,32 @@ def nothing_is_held(monkeypatch):
     monkeypatch.setattr(mixture_rows, "SAMPLE", 100)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """A folder of Parquet files, read by this process, or by one or two workers."""
+
+    folder: Path
+    by: str
+
+    def select(self, *names):
+        """Files that have these columns alone."""
+        place = self.folder.with_name("-".join(names))
+        place.mkdir(exist_ok=True)
+        for path in self.folder.glob("*.parquet"):
+            pq.write_table(pq.read_table(path, columns=list(names)), place / path.name)
+        return Parts(place, self.by).source
+
+    @property
+    def source(self):
+        """What an estimator is given."""
+        if self.by == "files":
+            return str(self.folder / "*.parquet")
+        return Sharded(Files((str(self.folder / "*.parquet"),)), int(self.by.split()[0]))
+
+
 def picked(data, *names):
     """Some of the columns."""
-    if isinstance(data, str):
-        return duckdb.sql(f"select {', '.join(names)} from '{data}'")
-    if isinstance(data, pd.DataFrame):
-        return data[list(names)]
-    return data.select(*names)
+    return data[list(names)] if isinstance(data, pd.DataFrame) else data.select(*names)
 
 
 def naive_bayes(data):
@@ -95,13 +117,13 @@ def regression(data):
 
 
 def mixture(data):
-    rows = data if isinstance(data, str) else picked(data, "tall", "old")
+    rows = picked(data, "tall", "old")
     found = eo.Mixture(k=2, start=START, columns=["tall", "old"], most=20, tolerance=1e-3).fit(rows)
     return np.concatenate([found.weights_, found.means_.ravel(), [found.log_likelihood_]])
 
 
 def audit(data):
-    return eo.Audit(by="colour").of_columns(data, "level", predicted="level").tally
+    return eo.Audit(by="colour").of_columns(picked(data, "colour", "level"), "level", predicted="level").tally
 
 
 MODELS = (naive_bayes, network, regression, mixture, audit)
@@ -124,8 +146,9 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-@pytest.mark.parametrize("data", ["files", "duckdb", "spark"], indirect=True)
-def test_any_source_gives_the_model_of_the_rows_in_memory(data, model, frame):
+@pytest.mark.parametrize("data", ["files", "1 worker", "2 workers", "duckdb", "spark"], indirect=True)
+def test_any_source_gives_the_model_of_the_rows_in_memory(data, model, frame, monkeypatch):
+    monkeypatch.setattr(shards, "ROWS", 200)
     same(model(data), model(frame))
 
 
