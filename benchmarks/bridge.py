@@ -121,7 +121,7 @@ class TunedLogistic:
         losses: list[float] = []
         for (
             strength
-        ) in STRENGTHS:  # from the strongest prior on, each from the last one's weights; past the best, no more
+        ) in STRENGTHS:  # each begins with the weights of the last, and past the best there is no more to see
             for a, b, _, _, model in made:
                 model.set_params(C=strength).fit(a, b)
             losses.append(sum(log_loss(t, m.predict_proba(z), labels=m.classes_) for _, _, z, t, m in made))
