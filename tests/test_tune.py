@@ -62,14 +62,22 @@ def mixed(n: int, seed: int = 0) -> tuple[dict[str, Any], Any]:
 
 class TestAlternatives:
     def test_the_families_that_numbers_can_be(self) -> None:
-        x = {"below": [-1.0, 2.0, 3.5, 4.0], "above": [0.0, 2.5, 3.0, 4.0], "count": [0.0, 3.0, 1.0, 7.0]}
-        wide, _ = wide_of(x, [0, 1, 0, 1], dict.fromkeys(x, Column()))
+        even = np.linspace(0.25, 9.75, 20)
+        x = {"below": even - 1, "above": even, "count": np.tile([0.0, 3.0, 1.0, 7.0], 5)}
+        wide, _ = wide_of(x, np.arange(20) % 2, dict.fromkeys(x, Column()))
         found = {name: {one.column.family for one in every if one.used} for name, every in alternatives(wide).items()}
         assert found == {
             "below": {Binned, Gaussian, Kernel},
             "above": {Binned, Gaussian, Kernel, LogGaussian},
-            "count": {Binned, Gaussian, Kernel, LogGaussian, Poisson},
+            "count": {Binned, Gaussian, LogGaussian, Poisson},
         }
+
+    @pytest.mark.parametrize("step, widths", [(0.01, 3), (0.2, 2), (0.4, 1), (1.0, 0)])
+    def test_no_kernel_is_narrower_than_the_step_to_which_values_were_rounded(self, step: float, widths: int) -> None:
+        rng = np.random.default_rng(0)
+        x = {"rounded": step * np.round(rng.normal(0, 2, 500) / step)}
+        wide, _ = wide_of(x, rng.integers(0, 2, 500))
+        assert [one.column.family for one in alternatives(wide)["rounded"]].count(Kernel) == widths
 
     def test_a_mixture_is_tried_where_one_is_asked_for_and_chosen_where_it_is_best(self) -> None:
         rng = np.random.default_rng(0)

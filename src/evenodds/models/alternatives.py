@@ -1,7 +1,7 @@
 """What each column could be modelled as: the alternatives that `tune` chooses from, and the one tally of them all.
 
 Of numbers: 4, 8, 16 or 32 bins, a Gaussian per class or of one variance, the same of their logs where none is below 0,
-a Poisson where all are counts, Gaussian kernels of three widths; a mixture of Gaussians where `Column(components=...)`
+a Poisson where all are counts, Gaussian kernels of three widths where values are not too far apart; a mixture of Gaussians where `Column(components=...)`
 asks for one. Of a text: what is said of its words (counts, present, bernoulli, complement), of single words or of pairs
 too. Of all that counts values: smoothing some times weaker or stronger than "auto". And any column may be left out. A
 column that was told stays as told, but for a strength of smoothing that was left open; a bare `Words()` tells no more
@@ -184,8 +184,8 @@ def _numbers(asked: Column, tally: Tally) -> Iterator[Column]:
         yield dataclasses.replace(column, family=Poisson)
     kernel = dataclasses.replace(column, family=Kernel)
     if Kernel.informative(_picked(tally, kernel)):
-        auto = Kernel.width(_picked(tally, kernel), kernel)
-        for factor in WIDTHS:
+        auto, least = (find(_picked(tally, kernel), kernel) for find in (Kernel.width, Kernel.least_width))
+        for factor in (factor for factor in WIDTHS if factor * auto >= least):
             yield dataclasses.replace(kernel, bandwidth=None if factor == 1 else float(f"{factor * auto:.3g}"))
         for bells in (*BELLS, *([asked.components] if asked.components is not None else [])):
             yield dataclasses.replace(column, family=Gaussians, components=bells)
