@@ -72,7 +72,7 @@ class TestAlternatives:
             "count": {Binned, Gaussian, LogGaussian, Poisson},
         }
 
-    @pytest.mark.parametrize("step, widths", [(0.01, 3), (0.2, 2), (0.4, 1), (1.0, 0)])
+    @pytest.mark.parametrize(("step", "widths"), [(0.01, 3), (0.2, 2), (0.4, 1), (1.0, 0)])
     def test_no_kernel_is_narrower_than_the_step_to_which_values_were_rounded(self, step: float, widths: int) -> None:
         rng = np.random.default_rng(0)
         x = {"rounded": step * np.round(rng.normal(0, 2, 500) / step)}

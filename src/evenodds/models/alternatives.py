@@ -1,11 +1,11 @@
 """What each column could be modelled as: the alternatives that `tune` chooses from, and the one tally of them all.
 
 Of numbers: 4, 8, 16 or 32 bins, a Gaussian per class or of one variance, the same of their logs where none is below 0,
-a Poisson where all are counts, Gaussian kernels of three widths where values are not too far apart; a mixture of Gaussians where `Column(components=...)`
-asks for one. Of a text: what is said of its words (counts, present, bernoulli, complement), of single words or of pairs
-too. Of all that counts values: smoothing some times weaker or stronger than "auto". And any column may be left out. A
-column that was told stays as told, but for a strength of smoothing that was left open; a bare `Words()` tells no more
-than that it is text.
+a Poisson where all are counts, Gaussian kernels of three widths, none narrower than the values are apart; a mixture of
+Gaussians where `Column(components=...)` asks for one. Of a text: what is said of its words (counts, present, bernoulli,
+complement), of single words or of pairs too. Of all that counts values: smoothing some times weaker or stronger than
+"auto". And any column may be left out. A column that was told stays as told, but for a strength of smoothing that was
+left open; a bare `Words()` tells no more than that it is text.
 """
 
 from __future__ import annotations
