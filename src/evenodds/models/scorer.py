@@ -23,7 +23,7 @@ from evenodds.families import Categorical, WordCounts
 from evenodds.families.distribution import look_up
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
-from evenodds.models.settings import normalise
+from evenodds.models.settings import log_shares, normalise
 from evenodds.texts import Texts
 
 if TYPE_CHECKING:
@@ -51,17 +51,20 @@ class Scorer:
 
     def log_joint(self, x: Any, threads: int | None = None) -> Floats:
         """log p(c, x) of each row and class; a missing cell is integrated out."""
-        return self._blocks(x, threads, lambda total: total)
+        total = self._message(x)
+        return self._blocks(x, threads, lambda total: total) if total is None else total.T
 
     def log_proba(self, x: Any, threads: int | None = None) -> Floats:
         """log p(c | x) of each row and class."""
-        return self._blocks(x, threads, lambda total: normalise(total, self.start))
+        total = self._message(x)
+        if total is None:
+            return self._blocks(x, threads, lambda total: normalise(total, self.start))
+        return log_shares(total, np.maximum.reduce(total)).T
 
     def _blocks(self, x: Any, threads: int | None, finish: Callable[[Floats], Floats]) -> Floats:
         """finish(log p(c, x)) block by block, as (rows, classes)."""
-        if self.is_message(x):
-            return finish(self._message(x[0])).T
-        rows = as_table(x)
+        only = Texts.of(x) if self.is_message(x) else None
+        rows = as_table(x) if only is None else Table({next(iter(self.schema.columns)): only}, 1)
         out = np.empty((rows.rows, len(self.start)))
         size = block_size(self.model, rows, threads)
 
@@ -85,19 +88,18 @@ class Scorer:
         [only] = self.distributions.values()
         return only if isinstance(only, WordCounts) else None
 
-    def _message(self, text: str) -> Floats:
-        """log p(c, text), as (classes, 1)."""
-        assert self._words is not None
+    def _message(self, x: Any) -> Floats | None:
+        """log p(c, text) of one text, as (classes, 1); None where this is none, or a class cannot have it."""
+        if not self.is_message(x) or self._words is None:
+            return None
         [(exponent, _)] = self._groups
         total = self.start[:, None].copy()
         part = total if exponent == 1 else np.zeros_like(total)
-        self._words.add_message(text.encode("utf-8", "surrogatepass"), part)
+        self._words.add_message(x[0].encode("utf-8", "surrogatepass"), part)
         if part is not total:
             part *= exponent
             total += part
-        if math.isfinite(np.add.reduce(total, axis=None)):
-            return total
-        return self._score(Table({next(iter(self.schema.columns)): Texts.of([text])}, 1))
+        return total if math.isfinite(np.add.reduce(total, axis=None)) else None
 
     def _score(self, rows: Table, start: int = 0) -> Floats:
         """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows."""

@@ -87,6 +87,15 @@ def normalise(joint: Floats, log_prior: Floats) -> Floats:
             UserWarning,
             stacklevel=2,
         )
+    return log_shares(joint, top)
+
+
+def log_shares(joint: Floats, top: Floats) -> Floats:
+    """The same, given each row's largest, where every row is possible in some class.
+
+    >>> np.exp(log_shares(np.log([[1.0], [3.0]]), np.log([3.0]))).round(3).ravel()
+    array([0.25, 0.75])
+    """
     joint -= top
     joint -= np.log(np.add.reduce(np.exp(joint)))
     return joint
