@@ -1,12 +1,13 @@
 """How fast is text learnt and judged, and in how much memory? Beside scikit-learn, Vowpal Wabbit, fastText and river.
 
-    python -m benchmarks.text_speed [--megabytes 200] [--only fit,predict,memory,message] [--peers-only] [--save]
+    python -m benchmarks.text_speed [--megabytes 200] [--only fit,predict,message,process,memory] [--match X] [--save]
 
 Posts and mail (`text_data.corpus`), in 2 and in 20 classes; words and (1,2)-grams; exact, and hashed into 2^20 buckets;
 from list[str] and from Arrow; on 1 core and on 2. Every job is a process of its own, held to its cores, the text in
 memory before the clock starts. A fit ends when it can predict: words, smoothing ("auto" unless --smoothing) and weights
 are made. "First" is the first fit in the process, compiled code being on disk; the other figure the best of those after
-it. MB are of UTF-8. Memory is the highest extra of one fit after a warm-up on 1 MB.
+it. MB are of UTF-8. Memory is the highest extra of one fit after a warm-up on 1 MB. A process is `evenodds explain` of
+one message, from its start to its end: the median of 25, the model's file in the system's cache, and driven out of it.
 
 scikit-learn: CountVectorizer or HashingVectorizer, then MultinomialNB; it uses one core. Vowpal Wabbit: one pass, 2^20
 weights, --oaa for 20 classes; writing its file is counted. fastText: one pass, 10 dimensions, likewise. river:
@@ -19,6 +20,7 @@ import importlib
 import importlib.metadata
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -37,6 +39,7 @@ BUCKETS = 1 << 20
 WARM = 1_000_000  # bytes
 RIVER = 5_000_000  # bytes: it is slow, and as slow on more
 MESSAGE = 100  # characters
+PROCESSES = 25
 PEER_PACKAGES = {"Vowpal Wabbit": "vowpalwabbit", "fastText": "fasttext-wheel", "river": "river"}
 
 Result = dict[str, Any]
@@ -48,7 +51,7 @@ class Case:
     """What is measured: who does what, with what text, on how many cores."""
 
     who: str
-    job: str  # fit, predict, memory or message
+    job: str  # fit, predict, message, process or memory
     classes: int = 2
     ngrams: int = 1
     hashed: bool = False
@@ -62,6 +65,11 @@ class Case:
         cores = f"{self.cores} core{'s' * (self.cores > 1)}"
         how = "hashed" if self.hashed else "exact"
         return f"{self.classes} classes, {how} {grams}, {self.source}, {cores}: {self.who}"
+
+    @staticmethod
+    def of(result: Result) -> "Case":
+        """What a result is of."""
+        return Case(**{field.name: result[field.name] for field in dataclasses.fields(Case)})
 
 
 # -- the contenders: each makes, of a text and a case, a call to be timed ---------------------------------------------
@@ -194,6 +202,8 @@ def measure_here(case: Case, path: Path, repeats: int) -> Result:
     megabytes = len(text.blob) / 1e6
     if case.job == "message":
         return {"megabytes": megabytes, "microseconds": one_message(text, case)}
+    if case.job == "process":
+        return {"megabytes": megabytes, **one_process(text, case)}
     if case.job == "memory":
         from benchmarks.memory import peak_extra
 
@@ -223,6 +233,32 @@ def one_message(text: Corpus, case: Case) -> float:
         model.predict_proba(message)
         seconds.append(time.perf_counter() - start)
     return statistics.median(seconds[100:]) * 1e6
+
+
+def one_process(text: Corpus, case: Case) -> Result:
+    """The median time of a whole process that explains one message, in milliseconds; and how large its file is."""
+    documents = text.strings()
+    model = _ours(case).fit(documents, text.classes(case.classes))
+    message = next(document[:MESSAGE] for document in documents if len(document) >= MESSAGE).replace("\n", " ")
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "model.eo"
+        model.save(path)
+        command = [sys.executable, "-m", "evenodds", "explain", str(path), message]
+        found: dict[bool, list[float]] = {True: [], False: []}
+        for at in range(2 * PROCESSES + 2):
+            cached = at % 2 == 0
+            with path.open("rb") as file:
+                if cached:
+                    file.read()
+                else:
+                    os.fsync(file.fileno())
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            start = time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            found[cached].append(time.perf_counter() - start)
+        size = path.stat().st_size
+    warm, cold = (statistics.median(found[cached][1:]) * 1e3 for cached in (True, False))
+    return {"milliseconds": warm, "milliseconds_not_cached": cold, "file_bytes": size}
 
 
 def measure(case: Case, path: Path, repeats: int) -> Result:
@@ -262,11 +298,11 @@ def cases(job: str, absent: dict[str, str], peers_only: bool, smoothing: str, si
     peers, own = [], []
     for classes, ngrams, hashed in kinds:
         same: dict[str, Any] = {"job": job, "classes": classes, "ngrams": ngrams, "hashed": hashed}
-        if job in ("memory", "message"):
+        if job in ("memory", "message", "process"):
             if classes == 20:
                 continue
             halves = (size // 2, size) if job == "memory" else (min(size, 20_000_000),)
-            peers += [Case("scikit-learn", **same, size=size) for size in halves]
+            peers += [Case("scikit-learn", **same, size=size) for size in halves if job != "process"]
             own += [Case("ours", **same, smoothing=smoothing, source="arrow", size=size) for size in halves]
             continue
         peers.append(Case("scikit-learn", **same))
@@ -295,7 +331,7 @@ def wanted(case: Case) -> tuple[float | None, float | None]:
 
 def line(result: Result, results: list[Result]) -> list[str]:
     """A measurement to be read, beside scikit-learn and Vowpal Wabbit on the same classes and n-grams."""
-    case = Case(**{field.name: result[field.name] for field in dataclasses.fields(Case)})
+    case = Case.of(result)
     if "error" in result:
         return [str(case), "error", "", "", "", "", ""]
     speeds = [f"{result['megabytes'] / result[kind]:.1f}" for kind in ("first", "seconds")]
@@ -319,23 +355,30 @@ def show(job: str, results: list[Result]) -> None:
         header = ["MB/s", "first", "later", "× scikit-learn", "wanted", "× Vowpal Wabbit", "wanted"]
         print(report.table(header, [line(result, results) for result in results]), flush=True)
         return
-    unit = "µs for one message (p50)" if job == "message" else "extra MB"
+    unit = {
+        "message": "µs for one message (p50)",
+        "process": "ms for a process (p50), not cached, MB of file",
+        "memory": "extra MB",
+    }[job]
     rows = []
     for result in results:
-        case = Case(**{field.name: result[field.name] for field in dataclasses.fields(Case)})
-        figure = result.get("microseconds", result.get("extra_bytes", 0) / 1e6)
-        rows.append([str(case), f"{case.size / 1e6:.0f}", "error" if "error" in result else f"{figure:.1f}"])
+        case = Case.of(result)
+        names = ("microseconds", "milliseconds", "milliseconds_not_cached", "file_bytes", "extra_bytes")
+        figures = [result[name] / (1e6 if "bytes" in name else 1) for name in names if name in result]
+        said = "error" if "error" in result else ", ".join(f"{figure:.1f}" for figure in figures)
+        rows.append([str(case), f"{case.size / 1e6:.0f}", said])
     print(report.table(["case", "MB of text", unit], rows), flush=True)
 
 
 def main() -> None:
-    jobs = ("fit", "predict", "message", "memory")
+    jobs = ("fit", "predict", "message", "process", "memory")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=float, default=200)
     parser.add_argument("--only", default=",".join(jobs), help=f"some of {','.join(jobs)}")
     parser.add_argument("--peers-only", action="store_true", help="without evenodds")
     parser.add_argument("--smoothing", default="auto", help='ours: "auto", or a number as MultinomialNB\'s alpha')
-    parser.add_argument("--repeats", type=int, default=3, help="fits after the first (scikit-learn and others: one)")
+    parser.add_argument("--repeats", type=int, default=3, help="fits after the first (scikit-learn and others: none)")
+    parser.add_argument("--match", default="", help="only cases whose name this matches; the saved others stay")
     parser.add_argument("--folder", type=Path, help="where to put the text; a temporary folder if not given")
     parser.add_argument("--save", action="store_true", help="write benchmarks/results/text_speed.json")
     parser.add_argument("--case", help=argparse.SUPPRESS)
@@ -352,17 +395,22 @@ def main() -> None:
         corpus(size).save(path)
         for job in options.only.split(","):
             chosen = cases(job, absent, options.peers_only, options.smoothing, size)
+            chosen = [case for case in chosen if re.search(options.match, str(case))]
             if not options.peers_only and job in (
                 "fit",
                 "predict",
             ):  # compiled code is on disk before anything is timed
                 measure(Case("ours", job, ngrams=2, size=WARM), path, 0)
-            found[job] = [measure(case, path, options.repeats if case.who == "ours" else 1) for case in chosen]
+            found[job] = [measure(case, path, options.repeats if case.who == "ours" else 0) for case in chosen]
             show(job, found[job])
     print("\n".join(["", *absent.values()]))
     found["cores_used_by_others"] = round(neighbours.cores(), 2)
     print(f"other processes kept {found['cores_used_by_others']} cores busy during the run")
     if options.save:
+        saved = report.RESULTS / "text_speed.json"
+        before = json.loads(saved.read_text()) if saved.exists() else {}
+        for job in jobs:
+            found[job] = list({Case.of(one): one for one in [*before.get(job, []), *found.get(job, [])]}.values())
         print(f"wrote {report.save('text_speed', found)}")
 
 
