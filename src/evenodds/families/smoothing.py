@@ -11,8 +11,9 @@ away; one that does is left alone. So that six rows do not claim certainty, λ i
 or take a factor of e² (log-normal); a few dozen rows outweigh it.
 
 Words are there to tell classes apart, so their strength is the one under which each token, left out, tells its class
-best (`WordCounts.telling`); where a word counts once a text, the one under which whole texts do (`imagined`). Families
-that do not count values (Gaussian, Poisson) get a fixed, weak prior: choosing its strength gained nothing.
+best (`telling`), shared by the n-grams that begin at one place; where a word counts once a text, the one under which
+whole texts do (`imagined`). Families that do not count values (Gaussian, Poisson) get a fixed, weak prior: choosing its
+strength gained nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def _of_words(tally: Tally, column: Column) -> float:
     # of normalised texts it is not known how many have a word, so none can be imagined
     if words.distinct and words.prior == "flat" and words.length == "as is":
         return _best(imagined(WordCounts.counts(tally), words), 1.0, FINER // 2)  # chance is in it
-    best = _best(telling(tally, column), 1.0)
+    best = (
+        _best(telling(tally, column), 1.0) / words.tokens.orders
+    )  # that many tokens say what one place of a text says
     # the complement of a class has the pseudo-counts of all others
     return best * max(len(tally.groups) - 1, 1) if words.events == "complement" else best
 

@@ -81,6 +81,12 @@ class Tokens:
         """The shortest and the longest n-grams of words."""
         return (1, self.ngrams) if isinstance(self.ngrams, int) else self.ngrams
 
+    @property
+    def orders(self) -> int:
+        """How many tokens begin at one place of a text: as many as there are lengths of n-grams."""
+        low, high = self.characters or self.lengths
+        return high - low + 1
+
 
 WORDS = Tokens()
 
