@@ -55,10 +55,8 @@ def _of_words(tally: Tally, column: Column) -> float:
     # of normalised texts it is not known how many have a word, so none can be imagined
     if words.distinct and words.prior == "flat" and words.length == "as is":
         return _best(imagined(WordCounts.counts(tally), words), 1.0, FINER // 2)  # chance is in it
-    best = (
-        _best(telling(tally, column), 1.0) / words.tokens.orders
-    )  # that many tokens say what one place of a text says
-    # the complement of a class has the pseudo-counts of all others
+    # what a place of a text says, that many tokens say; and the complement of a class has all others' pseudo-counts
+    best = _best(telling(tally, column), 1.0) / words.tokens.orders
     return best * max(len(tally.groups) - 1, 1) if words.events == "complement" else best
 
 
