@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
@@ -141,6 +141,19 @@ def _some(x: Any, at: npt.NDArray[np.intp]) -> Any:
     return [x[i] for i in at] if isinstance(x, list) else x.iloc[at]
 
 
+class Known(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The columns of counts that have any at fit: as if the texts had been cut into words then."""
+
+    def fit(self, x: Any, y: Any = None) -> "Known":
+        """See which those are."""
+        self.kept_ = np.flatnonzero(x.getnnz(axis=0))
+        return self
+
+    def transform(self, x: Any) -> Any:
+        """Those alone."""
+        return x[:, self.kept_]
+
+
 class BestNaiveBayes:
     """The calibrated naive Bayes of the lowest cross-validated log loss."""
 
@@ -149,9 +162,10 @@ class BestNaiveBayes:
 
     def fit(self, x: Any, y: npt.NDArray[np.str_]) -> "BestNaiveBayes":
         """Choose, and learn all rows."""
-        if self.rows.is_text:
-            kinds = (MultinomialNB(), ComplementNB(), BernoulliNB())
-            made = [make_pipeline(CountVectorizer(ngram_range=(1, 2)), kind) for kind in kinds]
+        self.words = CountVectorizer(ngram_range=(1, 2)) if self.rows.is_text else None
+        if self.words is not None:  # texts are cut once; each fold knows the words of its own
+            x = self.words.fit_transform(x)
+            made = [make_pipeline(Known(), kind) for kind in (MultinomialNB(), ComplementNB(), BernoulliNB())]
         else:
             peers = [(peer.make(self.rows.table), peer.columns(self.rows.table)) for peer in PEERS]
             made = [make_pipeline(FunctionTransformer(itemgetter(names)), peer) for peer, names in peers if names]
@@ -172,7 +186,7 @@ class BestNaiveBayes:
     def predict_proba(self, x: Any) -> Any:
         """What the chosen one says."""
         assert self.best is not None
-        return self.best.predict_proba(x)
+        return self.best.predict_proba(x if self.words is None else self.words.transform(x))
 
 
 def bridge(rows: Rows) -> Any:
