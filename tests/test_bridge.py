@@ -10,20 +10,23 @@ import evenodds as eo
 from evenodds.data.kept import Learnt
 from evenodds.data.memory import table
 from evenodds.data.sum import target_codes
-from evenodds.models.bridge.bridge import Bridge, Tried
+from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.correct import (
     Problem,
     Symmetric,
     around_zero,
     correct,
     curvature,
+    frequent,
     narrowed,
     scores,
     widened,
 )
 from evenodds.models.bridge.features import Features, Matrices
 from evenodds.models.bridge.fit import bridge
-from evenodds.models.bridge.search import Search, shared
+from evenodds.models.bridge.search import shared
+from evenodds.models.bridge.sharpness import moderated
+from evenodds.models.bridge.together import NONE, One, Softmaxes, together
 from evenodds.models.glm.blocks import Matrix
 from evenodds.models.glm.losses import Logistic, Softmax
 from evenodds.models.glm.minimise import minimise
@@ -105,6 +108,61 @@ def test_as_many_columns_as_rows_say_the_same_as_all(classes):
     back = widened(problem, narrow, correct(narrow, 0.5, prior[1], tolerance=1e-9))
     np.testing.assert_allclose(back, wide, atol=1e-6)
     np.testing.assert_allclose(scores(problem, 0.5, back), scores(problem, 0.5, wide), atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_columns_at_right_angles_say_the_same_as_all(classes):
+    problem = random_problem(60, 8, classes)
+    narrow = narrowed(problem)
+    products = narrow.design.dense.T @ narrow.design.dense
+    np.testing.assert_allclose(products - np.diag(np.diag(products)), 0.0, atol=1e-9)
+    prior = [around_zero(0.7, p.width, classes) for p in (problem, narrow)]
+    wide = correct(problem, 0.5, prior[0], tolerance=1e-9)
+    back = widened(problem, narrow, correct(narrow, 0.5, prior[1], tolerance=1e-9))
+    np.testing.assert_allclose(back, wide, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_fits_made_as_one_are_those_made_alone(classes):
+    """Folds, scales and strengths side by side: what is held out of one is no row of it."""
+    problem = narrowed(random_problem(50, 9, classes))
+    fits, alone = [], []
+    for k, (scale, strength) in enumerate([(1.0, 3.0), (0.5, 0.3), (0.0, 10.0)]):
+        kept = np.flatnonzero(np.arange(50) % 4 != k)
+        y = np.full(50, NONE)
+        y[kept] = problem.y[kept]
+        fits.append(One(y, scale * problem.offset, strength))
+        prior = around_zero(strength, problem.width, classes)
+        alone.append(correct(problem.some(kept), scale, prior, tolerance=1e-9))
+    for found, expected in zip(together(problem.design, problem.weights, fits, 1e-10), alone):
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert together(problem.design, problem.weights, [], 1e-8) == []
+
+
+def test_side_by_side_costs_slopes_and_curves_are_those_of_each():
+    rng = np.random.default_rng(2)
+    score, y = rng.normal(size=(7, 2, 3)), rng.integers(0, 3, (7, 2))
+    y[2, 1] = NONE
+    cost, first, second = Softmaxes(2, 3).curves(score.reshape(7, 6), y)
+    each = [Symmetric(3).curves(score[:, k], np.maximum(y[:, k], 0)) for k in range(2)]
+    known = y != NONE
+    np.testing.assert_allclose(cost, sum(known[:, k] * one[0] for k, one in enumerate(each)))
+    for found, part in ((first, 1), (second, 2)):
+        expected = [known[:, [k]] * one[part] for k, one in enumerate(each)]
+        np.testing.assert_allclose(found, np.concatenate(expected, axis=1), atol=1e-15)
+
+
+def test_the_most_frequent_columns_are_kept_and_known():
+    problem = random_problem(40, 30, 2)
+    fewer, places = frequent(problem, 2 * (1 + 3 + 10))
+    assert fewer.width == len(places) == 14
+    counts = np.diff(problem.design.sparse.tocsc().indptr)
+    assert counts[places[4:] - 4].min() >= np.sort(counts)[-10]
+    weights = np.random.default_rng(0).normal(size=(14, 2))
+    whole = np.zeros((problem.width, 2))
+    whole[places] = weights
+    np.testing.assert_allclose(scores(problem, 1.0, whole), scores(fewer, 1.0, weights), atol=1e-12)
+    assert frequent(problem, 10_000)[0] is problem
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -281,22 +339,18 @@ def test_the_curves_are_the_diagonal_of_the_second_derivatives():
 def test_candidates_that_disagree_are_moderated_and_those_that_agree_are_not():
     """A bold candidate and one that knows nothing: 20 of log-odds and 0 are not 10, whose odds are 22,000 to 1."""
     rng = np.random.default_rng(0)
-    problem = random_problem(30, 3, 2)
     score = rng.choice([-10.0, 10.0], 30)[:, None] * np.array([-1.0, 1.0])
 
     def factor(other):
-        search = Search.__new__(Search)
-        search.folds = [(problem, problem._replace(weights=None))]
-        search._said = {(1.0, 1.0): [score], (0.0, 1.0): [other]}
-        return search.moderated((Tried(1.0, 1.0, 0.1, 0.5), Tried(0.0, 1.0, 0.1, 0.5)))
+        return moderated([(0.5, score), (0.5, other)], np.ones(30))
 
     assert factor(score) == pytest.approx(1.0, abs=1e-4)
     mean = 10.0 * factor(np.zeros_like(score))  # in log-odds; the mean of the probabilities is 3/4
     assert mean == pytest.approx(np.log(3), rel=1e-3)
 
 
-def test_few_rows_share_and_wide_designs_have_one_candidate():
+def test_few_rows_share_and_many_pick_one():
     losses = {(1.0, 3.0): 0.30, (1.0, 1.0): 0.29, (0.5, 1.0): 0.31}
-    assert sum(one.share > 0.1 for one in shared(losses, 30, False)) == 3
-    assert [one.share for one in shared(losses, 3_000, True)] == [0.0, 1.0, 0.0]
-    assert [one.share for one in shared(losses, 3_000, False)] == [0.0, 1.0, 0.0]
+    assert sum(one.share > 0.1 for one in shared(losses, 30)) == 3
+    assert sum(one.share > 0 for one in shared(losses, 30, 0.36)) == 1  # none but the best is above the least
+    assert [one.share for one in shared(losses, 3_000)] == [0.0, 1.0, 0.0]

@@ -37,6 +37,7 @@ WEAK = 2.0  # pseudo-rows: the middle of λ's prior, and what families that do n
 SPREAD = 2.0  # of the log of λ under its prior
 COARSE: Floats = np.linspace(np.log(1e-3), np.log(1e4), 15)  # log pseudo-rows
 FINER = 4  # times the best step is cut in four
+TOGETHER = 1 << 14  # numbers, of cells times strengths, that are scored at once
 
 
 def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: Column) -> float:
@@ -47,25 +48,30 @@ def auto_smoothing(family: type[Family], tally: Tally, kind: PriorKind, column: 
     if counts is None:
         return WEAK
     cells = _cells(counts)
-    return _best(lambda strength: _score(cells, strength, kind), WEAK)
+    return _best(lambda strengths: _scores(cells, strengths, kind), WEAK)
 
 
 def _of_words(tally: Tally, column: Column) -> float:
     words = column.words or PLAIN
     # of normalised texts it is not known how many have a word, so none can be imagined
     if words.distinct and words.prior == "flat" and words.length == "as is":
-        return _best(imagined(WordCounts.counts(tally), words), 1.0, FINER // 2)  # chance is in it
+        return _best(_each(imagined(WordCounts.counts(tally), words)), 1.0, FINER // 2)  # chance is in it
     # what a place of a text says, that many tokens say; and the complement of a class has all others' pseudo-counts
-    best = _best(telling(tally, column), 1.0) / words.tokens.orders
+    best = _best(_each(telling(tally, column)), 1.0) / words.tokens.orders
     return best * max(len(tally.groups) - 1, 1) if words.events == "complement" else best
 
 
-def _best(score: Callable[[float], float], middle: float, finer: int = FINER) -> float:
+def _each(score: Callable[[float], float]) -> Callable[[Floats], Floats]:
+    """A score of one strength as one of several."""
+    return lambda strengths: np.array([score(float(strength)) for strength in strengths])
+
+
+def _best(scores: Callable[[Floats], Floats], middle: float, finer: int = FINER) -> float:
     """The strength with the highest score × prior, on a grid that is cut finer where it is best."""
     grid, step = COARSE, float(COARSE[1] - COARSE[0])
     for _ in range(finer + 1):
-        scores = [score(np.exp(point)) - 0.5 * ((point - np.log(middle)) / SPREAD) ** 2 for point in grid]
-        best = float(grid[int(np.argmax(scores))])
+        found = scores(np.exp(grid)) - 0.5 * ((grid - np.log(middle)) / SPREAD) ** 2
+        best = float(grid[int(np.argmax(found))])
         step /= 4
         grid = best + step * np.arange(-3.0, 4.0)
     return float(np.exp(best))
@@ -73,7 +79,7 @@ def _best(score: Callable[[float], float], middle: float, finer: int = FINER) ->
 
 def leave_one_out(counts: Floats, strength: float, kind: PriorKind) -> float:
     """Σ over rows of log p(value | group, the other rows), for counts (values, groups)."""
-    return _score(_cells(counts), strength, kind)
+    return float(_scores(_cells(counts), np.array([strength]), kind)[0])
 
 
 def _cells(counts: Floats) -> Cells:
@@ -83,11 +89,18 @@ def _cells(counts: Floats) -> Cells:
     return counts[value, group], values[value], groups[group], float(counts.sum()), len(counts)
 
 
-def _score(cells: Cells, strength: float, kind: PriorKind) -> float:
+def _scores(cells: Cells, strengths: Floats, kind: PriorKind) -> Floats:
+    """Of each strength; of few cells all at once."""
+    many = max(1, TOGETHER // max(len(cells[0]), 1))
+    if len(strengths) > many:
+        return np.concatenate(
+            [_scores(cells, strengths[at : at + many], kind) for at in range(0, len(strengths), many)]
+        )
     n, value, group, total, values = cells
+    strength = strengths[:, None]
     if kind == "pooled":
         top, bottom = n - 1 + strength * (value - 1) / max(total - 1, 1.0), group - 1 + strength
     else:
         top, bottom = n - 1 + strength, group - 1 + strength * values
     used = (top > 0) & (bottom > 0) & (value > 1)
-    return float(n[used] @ np.log(top[used] / bottom[used]))
+    return np.asarray(np.log(np.where(used, top, 1.0) / np.where(used, bottom, 1.0)) @ n)

@@ -41,8 +41,13 @@ PIECE = 1 << 22  # bytes of text whose words are looked up together
 WIDEST = 1 << 14  # columns times classes, from which on a table has one exponent
 
 
-def leave_one_out(model: Model, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Floats:
-    """log p(c | x) of each row and class by the model without that row, (rows, classes)."""
+def leave_one_out(
+    model: Model, x: Any, y: Any, weights: Any = None, threads: int | None = None, left: LeftOut | None = None
+) -> Floats:
+    """log p(c | x) of each row and class by the model without that row, (rows, classes).
+
+    `left` is that of the model, or of the same under another temper, if it is at hand.
+    """
     rows = as_table(x)
     learnt = Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
     prior, offsets = 1.0, np.zeros(len(model.classes))
@@ -63,14 +68,16 @@ def leave_one_out(model: Model, x: Any, y: Any, weights: Any = None, threads: in
         found[nothing] = -np.inf
         return found
 
-    parts = LeftOut(model).blocks(learnt, proba, threads)
+    parts = (left or LeftOut(model)).blocks(learnt, proba, threads)
     return np.concatenate([np.empty((0, len(model.classes))), *parts])
 
 
-def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None) -> Model:
+def tempered(
+    model: Model, learnt: Iterable[Learnt], threads: int | None = None, left: LeftOut | None = None
+) -> Model:  # fmt: skip
     """The model, believing as much of its evidence as serves rows it has learnt, each one left out."""
     model = model.untempered
-    left, words = LeftOut(model), [name for name in model.distributions if _is_text(model, name)]
+    left, words = left or LeftOut(model), [name for name in model.distributions if _is_text(model, name)]
     others = [name for name in model.distributions if name not in words]
     each = len(others) * len(model.classes) <= WIDEST
     groups = [(name,) for name in words] + ([(name,) for name in others] if each else [tuple(others)])

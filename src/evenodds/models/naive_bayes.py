@@ -271,7 +271,7 @@ class Model(Saved):
 
     def smoothing(self, name: str) -> float:
         """How many pseudo-rows a column's prior is worth."""
-        return self._smoothing[name]
+        return self.untempered._smoothing[name]
 
     @functools.cached_property
     def _smoothing(self) -> dict[str, float]:

@@ -22,6 +22,7 @@ from evenodds.models.glm.minimise import minimise
 from evenodds.models.glm.sums import evaluate
 
 ROUGH, FINE = 1e-2, 1e-5  # tolerances: of weights that are tried, and of those that are kept
+ROUGHER, WIDE = 3e-2, 1 << 18  # the tolerance of very many weights, and how many those are
 SHARDS, SHORTEST = 4, 1 << 11  # how many runs of rows there are at least, and how short they may be
 SHARP = 1e-6  # of Newton's steps, the last of which squares the error
 SMALL = 500  # coefficients, up to which Newton's steps are the sooner, and end nearer to the minimum
@@ -117,16 +118,22 @@ def narrowed(problem: Problem) -> Problem:
     """The same rows in fewer columns, of which a ridge regression makes the same scores.
 
     Its weights are a sum of rows, W = Φᵀ a, so only the rows' products Φ Φᵀ = Q Qᵀ matter: Q has a column for each
-    row, however many words there are.
+    row, however many words there are. Its columns are at right angles, so that a solver sees each by itself.
     """
     dense, sparse = problem.design
-    if problem.width <= len(problem.y):
-        return problem
-    products = dense @ dense.T + (0.0 if sparse is None else (sparse @ sparse.T).toarray())
+    few = problem.width <= len(problem.y)
+    if few:
+        whole = dense if sparse is None else np.column_stack([dense, sparse.toarray()])
+        products = whole.T @ whole
+    else:
+        products = dense @ dense.T + (0.0 if sparse is None else (sparse @ sparse.T).toarray())
+    if not products.any():
+        return problem._replace(design=Matrices(np.empty((len(problem.y), 0)), None))
     with alone():
         values, vectors = np.linalg.eigh(products)
     some = values > RANK * values[-1]
-    return problem._replace(design=Matrices(vectors[:, some] * np.sqrt(values[some]), None))
+    q = whole @ vectors[:, some] if few else vectors[:, some] * np.sqrt(values[some])
+    return problem._replace(design=Matrices(q, None))
 
 
 def widened(problem: Problem, narrow: Problem, weights: Floats) -> Floats:
@@ -136,6 +143,19 @@ def widened(problem: Problem, narrow: Problem, weights: Floats) -> Floats:
     along = (q / (q * q).sum(axis=0)) @ weights[1:]
     parts = [weights[:1], dense.T @ along, *([] if sparse is None else [sparse.T @ along])]
     return np.concatenate(parts)
+
+
+def frequent(problem: Problem, most: int) -> tuple[Problem, NDArray[np.intp]]:
+    """The same rows with so many weights at most, those of the columns that most rows have; and which they are."""
+    dense, sparse = problem.design
+    places, first = np.arange(problem.width), 1 + dense.shape[1]
+    many = max(0, most // problem.classes - first)
+    if sparse is None or many >= sparse.shape[1]:
+        return problem, places
+    rows = np.bincount(sparse.indices, minlength=sparse.shape[1])
+    kept = np.sort(np.argsort(-rows, kind="stable")[:many])
+    fewer = problem._replace(design=Matrices(dense, sparse[:, kept]))
+    return fewer, np.concatenate([places[:first], first + kept])
 
 
 class Gaussians(NamedTuple):
@@ -176,6 +196,11 @@ def correct(
     return np.stack([-found / 2, found / 2], axis=1) if classes == 2 else np.ascontiguousarray(found)
 
 
+def roughly(problem: Problem) -> float:
+    """The tolerance of weights that are tried."""
+    return ROUGHER if problem.width * problem.classes > WIDE else ROUGH
+
+
 def curvature(problem: Problem, scale: float, weights: Floats, threads: int | None = None) -> Floats:
     """The diagonal of the Hessian of the rows' cost: how sure they make each weight, (1 + columns, classes)."""
     source = _Source(problem, scale)
@@ -195,8 +220,3 @@ def scores(problem: Problem, scale: float, weights: Floats) -> Floats:
     numbers = 1 + dense.shape[1]
     total = scale * problem.offset + weights[0] + dense @ weights[1:numbers]
     return np.asarray(total if sparse is None else total + sparse @ weights[numbers:])
-
-
-def costs(problem: Problem, score: Floats) -> Floats:
-    """-log p of each row's class."""
-    return Symmetric(problem.classes).gradient(score, problem.y)[0]

@@ -40,7 +40,7 @@ LENGTH, POWER = 10.0, 0.25  # of a text that is not scaled, and how longer ones 
 FARTHEST = 4.0  # deviations from the mean
 SQUARE, STEP = 0.5, 0.125  # how much they count beside the number itself
 LEAST_TEXTS = 2  # that have a word
-MOST_WEIGHTS = 1 << 20  # of all classes: rarer words are left out
+MOST_WEIGHTS = 1 << 21  # of all classes: rarer words are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,9 +228,11 @@ def _parts(
 
 def _frequent(found: Bags, weights: Floats | None, most: int) -> Keys:
     """The tokens that are in several texts; if they are too many, those that are in more."""
-    known, place = np.unique(found.keys, return_inverse=True)
-    each = None if weights is None else np.repeat(weights, np.diff(found.ends, prepend=0))
-    texts = np.bincount(place, each, len(known))
+    if weights is None:
+        known, texts = np.unique(found.keys, return_counts=True)
+    else:
+        known, place = np.unique(found.keys, return_inverse=True)
+        texts = np.bincount(place, np.repeat(weights, np.diff(found.ends, prepend=0)), len(known))
     least = float(LEAST_TEXTS)
     if (texts >= least).sum() > most:
         least = float(np.nextafter(np.partition(texts, len(texts) - most - 1)[len(texts) - most - 1], np.inf))

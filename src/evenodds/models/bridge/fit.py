@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,20 +11,34 @@ from evenodds.families.leaves import Floats
 from evenodds.models.bridge.bridge import Bridge, Tried
 from evenodds.models.bridge.correct import (
     FINE,
-    ROUGH,
     Gaussians,
     Problem,
     around_zero,
     correct,
     curvature,
+    frequent,
     narrowed,
+    roughly,
     widened,
 )
 from evenodds.models.bridge.features import Features, features_of
-from evenodds.models.bridge.search import SCALES, STRENGTHS, Search, known, known_rows, one_copy, shared, weights_under
+from evenodds.models.bridge.search import (
+    SCALES,
+    SLIGHT,
+    STRENGTHS,
+    Search,
+    known,
+    known_rows,
+    one_copy,
+    shared,
+    weights_under,
+)
+from evenodds.models.bridge.together import KEPT, One, small, together
 from evenodds.models.left_out import leave_one_out
 from evenodds.models.naive_bayes import Model
 
+TRIED = 1 << 19  # weights that are searched with
+FEW = 0.2  # if there are more weights, a smaller share of a candidate is none
 LARGE = 1 << 16  # weights of all classes, from which on those kept are found no finer than those tried
 COPIED = 20_000  # rows, up to which one that weighs 2 becomes two
 NARROW, NARROWER = 500, 2_000  # rows, up to which a design becomes as narrow as it has rows; if it pays, up to which
@@ -49,27 +63,47 @@ def bridge(
     scales = tuple(SCALES) if scale is None else (scale,)
     strengths = STRENGTHS if strength is None else (strength,)
     begin: dict[float, Floats] = {}
-    factor = 1.0
+    factors: dict[tuple[float, float], float] = {}
     if len(scales) * len(strengths) == 1 or not len(whole.y):
         tried: tuple[Tried, ...] = (Tried(scales[0], strengths[0], np.nan, 1.0),)
     else:
-        search = Search(model, learnt, narrow, scales, strengths, seed, threads)
-        tried, begin = shared(search.run(), whole.mass, search.wide), search.begin
-        factor = search.moderated(tried)
-    tolerance = FINE if narrow.width * problem.classes <= LARGE else ROUGH
+        fewer, places = frequent(narrow, TRIED)
+        search = Search(model, learnt, fewer, scales, strengths, seed, threads)
+        losses = search.run()
+        tried = shared(losses, search.judged, SLIGHT if fewer is narrow else FEW)
+        for s, known_weights in search.begin.items():
+            begin[s] = np.zeros((narrow.width, problem.classes))
+            begin[s][places] = known_weights
+        factors = search.sharpness(tried)
+    used = [one for one in tried if one.share]
     weights, mean = np.zeros((narrow.width, problem.classes)), 0.0
-    for s, some in itertools.groupby((one for one in tried if one.share), key=lambda one: one.scale):
-        start = begin.get(s)
-        for one in some:
-            mean += factor * one.share * s
-            start = weights_under(narrow, s, one.strength, start, tolerance, threads)
-            weights += factor * one.share * start
+    for one, found in zip(used, _fits(narrow, used, begin, threads)):
+        factor = one.share * factors.get((one.scale, one.strength), 1.0)
+        weights += factor * found
+        mean += factor * one.scale
     finite = [(one.share, np.log(one.strength)) for one in tried if one.share and np.isfinite(one.strength)]
     shares = sum(share for share, _ in finite)
     strong = float(np.exp(sum(share * log for share, log in finite) / shares)) if finite else np.inf
     weights = weights if narrow is whole else widened(whole, narrow, weights)
     sure = curvature(whole, mean, weights, threads) if len(whole.y) else np.zeros_like(weights)
     return Bridge(model, design, mean, strong, weights, sure, tuple(tried))
+
+
+def _fits(problem: Problem, used: list[Tried], begin: dict[float, Floats], threads: int | None) -> Iterator[Floats]:
+    """The weights under each candidate; of few rows all of them as one, else each from where the one before ended."""
+    if small(problem):
+        finite = [one for one in used if np.isfinite(one.strength)]
+        fits = [One(problem.y, one.scale * problem.offset, one.strength, begin.get(one.scale)) for one in finite]
+        known = iter(together(problem.design, problem.weights, fits, KEPT))
+        yield from (
+            next(known) if np.isfinite(one.strength) else np.zeros((problem.width, problem.classes)) for one in used
+        )
+        return
+    tolerance, last = FINE if problem.width * problem.classes <= LARGE else roughly(problem), dict(begin)
+    for one in used:
+        found = weights_under(problem, one.scale, one.strength, last.get(one.scale), tolerance, threads)
+        last[one.scale] = found
+        yield found
 
 
 def learn(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None) -> Bridge:

@@ -19,6 +19,8 @@ of the probabilities on the rows held out.
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,10 +29,13 @@ from numpy.typing import NDArray
 
 from evenodds.data.kept import Learnt
 from evenodds.families.leaves import Floats
+from evenodds.kernel import compiler
 from evenodds.models.bridge.alike import alike
 from evenodds.models.bridge.bridge import Tried
-from evenodds.models.bridge.correct import ROUGH, Problem, Symmetric, around_zero, correct, costs, scores
-from evenodds.models.left_out import leave_one_out, tempered
+from evenodds.models.bridge.correct import WIDE, Problem, around_zero, correct, roughly, scores
+from evenodds.models.bridge.sharpness import costs, moderated, sharpest
+from evenodds.models.bridge.together import NONE, TRIED, One, small, together
+from evenodds.models.left_out import LeftOut, leave_one_out, tempered
 from evenodds.models.naive_bayes import Model
 
 SCALES = {1.0: -1.0, 0.5: 0.0, 0.25: np.log(2), 0.0: 0.0}  # with the log of how probable each is, before any row
@@ -42,7 +47,7 @@ SLIGHT = 0.01  # a smaller share is none
 FARTHEST = -50.0  # log p of a class that naive Bayes thinks impossible, as an offset
 FOLDS = ((200, 10), (2_000, 5), (10_000, 3))  # rows up to which there are so many folds
 HELD_OUT = 5  # of more rows, one part in so many is held out, once
-WIDE = 1 << 19  # the same, from which on every second strength is tried, until one is worse
+MIDDLE = 0.5, 3.0  # a scale and a strength to begin from
 
 Candidate = tuple[float, float]  # a scale and a strength
 
@@ -52,15 +57,16 @@ class Fold(NamedTuple):
 
     fitted: Problem
     judged: Problem
+    rows: NDArray[np.int64]  # which those to fit on are
 
 
-def shared(losses: dict[Candidate, float], n: float, one: bool) -> tuple[Tried, ...]:
-    """The candidates with their shares in the model of n rows; `one` of them has all."""
+def shared(losses: dict[Candidate, float], n: float, least: float = SLIGHT) -> tuple[Tried, ...]:
+    """The candidates with their shares in the model, by n rows held out; shares below the least are none."""
     loss = np.array(list(losses.values()))
     log = -SHARPNESS * n * loss + [_log_prior(*at) for at in losses]
     share = np.exp(log - log.max())
     share /= share.sum()
-    share = np.where((share < share.max()) if one else (share < SLIGHT), 0.0, share)
+    share = np.where(share < min(least, share.max()), 0.0, share)
     return tuple(Tried(*at, float(a), float(b)) for at, a, b in zip(losses, loss, share / share.sum()))
 
 
@@ -84,78 +90,138 @@ class Search:
         threads: int | None,
     ) -> None:
         self.wide = whole.width * whole.classes > WIDE and len(strengths) > 1
-        self.scales, self.strengths, self.threads = scales, strengths[::2] if self.wide else strengths, threads
-        self.folds = list(_folds(model, learnt, whole, seed, threads))
+        self.scales, self.strengths, self.threads = scales, strengths, threads
+        compiler()  # for hundreds of calls, be they small
+        self.whole, self.folds = whole, list(_folds(model, learnt, whole, seed, threads))
         self.every = whole.mass <= EVERY
         self.losses: dict[Candidate, float] = {}
         self.begin: dict[float, Floats] = {}  # by scale, the weights of the first fold that were best
-        self._said: dict[Candidate, list[Floats]] = {}  # scores of the rows held out, where rows are few
+        self.factors: dict[Candidate, float] = {}  # of the scores, where weights are many
+        self._said: dict[Candidate, Floats] = {}  # scores of the rows held out, where rows are few
         self._last: dict[tuple[int, float], Floats] = {}  # weights to start from, by fold and scale
 
     def run(self) -> dict[Candidate, float]:
         """The candidates that were tried, those of a scale side by side, the strongest first."""
         if not self.folds:
             return {(self.scales[0], self.strengths[0]): 0.0}
-        best = np.inf
-        for scale in self.scales:
-            before, best = best, min(best, self._path(scale))
-            if not self.every and best == before:  # a smaller scale was worse: so are those beyond
-                break
+        if self.wide:
+            self._climb()
+        else:
+            self._down(self.scales if self.every else self.scales[:1], 0)
+            self._less()
         return dict(sorted(self.losses.items(), key=lambda item: (-item[0][0], -item[0][1])))
 
-    def _path(self, scale: float) -> float:
-        """The least loss of a scale: down the strengths until it rises, from about where the last scale was best."""
-        begin = 0
-        if self.losses and not self.every:
-            _, strength = min(self.losses, key=lambda at: self.losses[at])
-            begin = max(self.strengths.index(strength) - (0 if self.wide else 1), 0)
-        least, worse = np.inf, 0
+    def _down(self, scales: tuple[float, ...], begin: int) -> None:
+        """Down the strengths, each scale until its loss has risen twice."""
+        least, worse = dict.fromkeys(scales, np.inf), dict.fromkeys(scales, 0)
         for strength in self.strengths[begin:]:
-            if np.isinf(strength) and (scale == 0 or (scale != 1 and len(self.scales) > 1)):
-                continue  # naive Bayes alone is one candidate
-            loss = self._loss(scale, strength)
-            if loss < least:
-                least, worse, self.begin[scale] = loss, 0, self._last[0, scale]
-                continue
-            worse += 1
-            if worse == (1 if self.wide else 2):
-                break
-        return least
+            on = [scale for scale in scales if worse[scale] < 2 and self._sensible(scale, strength)]
+            self._try(on, strength)
+            for scale in on:
+                loss = self.losses[scale, strength]
+                least[scale], worse[scale] = min(least[scale], loss), 0 if loss < least[scale] else worse[scale] + 1
 
-    def _loss(self, scale: float, strength: float) -> float:
-        cost = weight = 0.0
-        for k, (fitted, judged) in enumerate(self.folds):
-            found = weights_under(fitted, scale, strength, self._last.get((k, scale)), ROUGH, self.threads)
-            self._last[k, scale] = found
-            score = scores(judged, scale, found)
+    def _less(self) -> None:
+        """Smaller scales, from about the strength that was best, until one is worse than those before."""
+        for scale in self.scales:
+            if all(other != scale for other, _ in self.losses):
+                best = min(self.losses, key=lambda at: self.losses[at])
+                before = self.losses[best]
+                self._down((scale,), max(self.strengths.index(best[1]) - 1, 0))
+                if min(self.losses.values()) == before:
+                    break
+
+    def _climb(self) -> None:
+        """From the middle to better neighbours, until none is: weaker or stronger, more of naive Bayes or less."""
+        scale, strength = (min(some, key=lambda x: abs(x - at)) for some, at in zip(self._grid, MIDDLE))
+        here = scale, strength
+        if self._sensible(1.0, np.inf) and 1.0 in self.scales and np.inf in self.strengths:
+            self._try([1.0], np.inf)  # costs nothing
+        self._try([scale], strength)
+        moved = True
+        while moved:
+            moved = False
+            for side, step in itertools.product((1, 0), (-1, 1)):
+                while (there := self._beside(here, side, step)) is not None:
+                    if there not in self.losses:
+                        self._try([there[0]], there[1])
+                    if self.losses[there] >= self.losses[here]:
+                        break
+                    here, moved = there, True
+
+    @property
+    def _grid(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        return self.scales, self.strengths
+
+    def _beside(self, here: Candidate, side: int, step: int) -> Candidate | None:
+        """The next scale (side 0) or strength (side 1), if there is one."""
+        along = self._grid[side]
+        at = along.index(here[side]) + step
+        if not 0 <= at < len(along):
+            return None
+        there = (along[at], here[1]) if side == 0 else (here[0], along[at])
+        return there if self._sensible(*there) else None
+
+    def _sensible(self, scale: float, strength: float) -> bool:
+        """Whether it is a candidate: naive Bayes alone is one, whatever its scale, and nothing at all is none."""
+        return bool(np.isfinite(strength) or scale == 1 or (scale and len(self.scales) == 1))
+
+    def _try(self, scales: list[float], strength: float) -> None:
+        """The losses of some scales under a strength, and how sharp their scores should be."""
+        fits = list(itertools.product(scales, range(len(self.folds))))
+        self._last |= zip(((k, scale) for scale, k in fits), self._weights(fits, strength))
+        y, weights = self._judged
+        for scale in scales:
+            each = [scores(judged, scale, self._last[k, scale]) for k, (_, judged, _) in enumerate(self.folds)]
+            score, at = np.concatenate(each), (scale, strength)
             if self.every:
-                self._said.setdefault((scale, strength), []).append(score)
-            each = costs(judged, score)
-            w = np.ones(len(each)) if judged.weights is None else judged.weights
-            cost, weight = cost + float(w @ each), weight + float(w.sum())
-        self.losses[scale, strength] = cost / weight
-        return cost / weight
+                self._said[at] = score
+            if self.wide:
+                self.factors[at], self.losses[at] = sharpest(score, y, weights)
+            else:
+                self.losses[at] = float(weights @ costs(score, y) / weights.sum())
+            if at == min((other for other in self.losses if other[0] == scale), key=lambda o: self.losses[o]):
+                self.begin[scale] = self._last[0, scale]
 
-    def moderated(self, tried: tuple[Tried, ...]) -> float:
-        """The factor, at most 1, that brings the mean of the scores nearest to the mean of the probabilities."""
-        from scipy.optimize import minimize_scalar
+    @property
+    def judged(self) -> float:
+        """How many rows are held out, by weight."""
+        return float(self._judged[1].sum()) if self.folds else 0.0
 
+    @functools.cached_property
+    def _judged(self) -> tuple[NDArray[np.int64], Floats]:
+        """The classes and weights of all rows held out."""
+        judged = [fold.judged for fold in self.folds]
+        weights = [np.ones(len(some.y)) if some.weights is None else some.weights for some in judged]
+        return np.concatenate([some.y for some in judged]), np.concatenate(weights)
+
+    def _weights(self, fits: list[tuple[float, int]], strength: float) -> Iterator[Floats]:
+        """The weights of some scales and folds; of few rows, all of them as one."""
+        starts = [self._start(k, scale) for scale, k in fits]
+        if np.isinf(strength) or not small(self.whole) or len(self.folds) == 1:
+            for (scale, k), start in zip(fits, starts):
+                yield weights_under(self.folds[k].fitted, scale, strength, start, roughly(self.whole), self.threads)
+            return
+        ones = []
+        for (scale, k), start in zip(fits, starts):
+            y, offset = np.full(len(self.whole.y), NONE), np.zeros_like(self.whole.offset)
+            fitted, _, rows = self.folds[k]
+            y[rows], offset[rows] = fitted.y, scale * fitted.offset
+            ones.append(One(y, offset, strength, start))
+        yield from together(self.whole.design, self.whole.weights, ones, TRIED)
+
+    def _start(self, k: int, scale: float) -> Floats | None:
+        """Weights to start from: those of the fold under the same scale, or the nearest."""
+        known = [other for fold, other in self._last if fold == k]
+        return self._last[k, min(known, key=lambda other: abs(other - scale))] if known else None
+
+    def sharpness(self, tried: tuple[Tried, ...]) -> dict[Candidate, float]:
+        """The factors of candidates' scores: of few rows one for all of them, that moderates their mean."""
         shares = {(one.scale, one.strength): one.share for one in tried if one.share}
         if not self._said or len(shares) == 1:
-            return 1.0
-        said = [(share, np.concatenate(self._said[at])) for at, share in shares.items()]
-        mean = np.sum([share * score for share, score in said], axis=0)
-        loss = Symmetric(mean.shape[1])
-        p = np.sum([share * loss.mean(score) for share, score in said], axis=0)
-        weights = np.concatenate(
-            [np.ones(len(some.y)) if some.weights is None else some.weights for _, some in self.folds]
-        )
-
-        def apart(factor: float) -> float:
-            score = factor * mean
-            return float(weights @ (loss.total(score) - (p * score).sum(axis=1)))
-
-        return float(minimize_scalar(apart, bounds=(0.0, 1.0), method="bounded").x)
+            return self.factors
+        factor = moderated([(share, self._said[at]) for at, share in shares.items()], self._judged[1])
+        return dict.fromkeys(shares, factor)
 
 
 def _folds(model: Model, learnt: Learnt, whole: Problem, seed: int, threads: int | None) -> Iterator[Fold]:
@@ -183,13 +249,15 @@ def _fold(model: Model, learnt: Learnt, whole: Problem, out: NDArray[np.bool_], 
         offset[:, place] = found
         return offset
 
-    rest = learnt.some(kept)
+    rest, left = learnt.some(kept), LeftOut(without)
     if whole.mass <= EVERY:  # of few rows a temper knows those it was fitted on
-        without = tempered(without, [rest], threads)
-    said = leave_one_out(without, rest.rows, rest.target, one_copy(rest.weights), threads)
-    fitted = known(whole.some(kept)._replace(offset=wide(said)))
+        without = tempered(without, [rest], threads, left)
+    said = leave_one_out(without, rest.rows, rest.target, one_copy(rest.weights), threads, left)
+    fitted = whole.some(kept)._replace(offset=wide(said))
+    kept = kept[known_rows(fitted)]
+    fitted = known(fitted)
     judged = known(whole.some(gone)._replace(offset=wide(without.log_proba(learnt.some(gone).rows, threads))))
-    return Fold(fitted, judged) if len(fitted.y) and len(judged.y) else None
+    return Fold(fitted, judged, kept) if len(fitted.y) and len(judged.y) else None
 
 
 def weights_under(

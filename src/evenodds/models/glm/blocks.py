@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenodds.data.memory import in_order
 from evenodds.data.passes import added
-from evenodds.models.glm.design_kernels import count_pairs, gather, scatter, scatter_rows
+from evenodds.models.glm.design_kernels import collect, count_pairs, gather, scatter, scatter_rows, spread
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -26,6 +26,7 @@ R = TypeVar("R")
 TILE = 1 << 19  # numbers of a tile: the cache holds them, and threads seldom wait for the interpreter's lock
 LONGEST = 1 << 15  # rows of a tile
 NEAREST = 1 << 15  # numbers that are weighted and multiplied at once: what is nearest to the processor holds
+MANY = 1 << 17  # numbers multiplied, from which on threads should not wait for each other
 SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
 
 
@@ -59,7 +60,7 @@ class Tile:
         if self.ones:
             total += coefficients[0]
         if self.sparse is not None:
-            total += self.sparse @ coefficients[sparse]
+            total += _times(self.sparse, coefficients[sparse])
         if self.codes.shape[1]:
             for column, out in _columns(coefficients, total):
                 gather(self.codes, np.append(column, 0.0), out)
@@ -76,7 +77,7 @@ class Tile:
         if self.dense.shape[1]:
             out[dense] = np.dot(self.dense.T, slopes)
         if self.sparse is not None:
-            out[sparse] = self.sparse.T @ slopes
+            _times_transposed(self.sparse, slopes, out[sparse])
         if self.codes.shape[1]:
             for column, into in _columns(slopes, out):
                 whole = np.zeros(self.width + 1)
@@ -115,6 +116,32 @@ class Tile:
         if isinstance(x, np.ndarray):
             return np.asarray(np.einsum("ij,ij->i", x @ matrix, x))
         return np.asarray(x.multiply(x @ matrix).sum(axis=1)).ravel()
+
+
+def _times(sparse: Any, coefficients: Floats) -> Floats:
+    """Rows that are mostly zeros times coefficients, without the interpreter's lock where they are many."""
+    if not _many(sparse, coefficients):
+        return np.asarray(sparse @ coefficients)
+    score = np.zeros((sparse.shape[0], *coefficients.shape[1:]))
+    spread(sparse.indices, sparse.indptr, sparse.data, _wide(coefficients), _wide(score))
+    return score
+
+
+def _times_transposed(sparse: Any, slopes: Floats, out: Floats) -> None:
+    """The same transposed, times slopes: added to zeros."""
+    if _many(sparse, slopes):
+        collect(sparse.indices, sparse.indptr, sparse.data, _wide(slopes), _wide(out))
+    else:
+        out += sparse.T @ slopes
+
+
+def _many(sparse: Any, by: Floats) -> bool:
+    return bool(sparse.nnz * by[:1].size >= MANY and sparse.format == "csr" and sparse.dtype == by.dtype == np.float64)
+
+
+def _wide(x: Floats) -> Floats:
+    """A vector as a matrix; the numbers of a row side by side."""
+    return np.ascontiguousarray(x).reshape(len(x), -1)
 
 
 def _columns(a: Floats, b: Floats) -> Iterator[tuple[Floats, Floats]]:

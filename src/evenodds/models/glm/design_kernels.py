@@ -1,7 +1,8 @@
-"""Kernels over one-hot columns that are kept as codes: a row of c categories touches c numbers, never a row of zeros.
+"""Kernels over columns that are mostly zero: a row of c categories, or words, touches c numbers, never a row of zeros.
 
-A code is the place of its column among the coefficients. The place after the last stands for a reference category: what
-is added there is thrown away, which is quicker than asking each time.
+One-hot columns are kept as codes. A code is the place of its column among the coefficients. The place after the last
+stands for a reference category: what is added there is thrown away, which is quicker than asking each time. Others are
+scipy's rows (csr), whose own products hold the interpreter's lock, so that threads wait for each other.
 """
 
 from __future__ import annotations
@@ -53,3 +54,25 @@ def scatter_rows(codes: Any, weighted: Any, out: Any) -> None:
             line = out[codes[i, j]]
             for k in range(width):
                 line[k] += weighted[i, k]
+
+
+@kernel
+def spread(places: Any, ends: Any, values: Any, coefficients: Any, score: Any) -> None:
+    """score[i, :] += Σ_j values[j] · coefficients[places[j], :] over the entries j of row i."""
+    outputs = score.shape[1]
+    for i in range(len(score)):
+        for j in range(ends[i], ends[i + 1]):
+            value, line = values[j], coefficients[places[j]]
+            for k in range(outputs):
+                score[i, k] += value * line[k]
+
+
+@kernel
+def collect(places: Any, ends: Any, values: Any, slopes: Any, out: Any) -> None:
+    """out[places[j], :] += values[j] · slopes[i, :] over the entries j of row i: the transposed design times slopes."""
+    outputs = slopes.shape[1]
+    for i in range(len(slopes)):
+        for j in range(ends[i], ends[i + 1]):
+            value, line = values[j], out[places[j]]
+            for k in range(outputs):
+                line[k] += value * slopes[i, k]

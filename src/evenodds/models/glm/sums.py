@@ -42,7 +42,8 @@ def evaluate(
 
     Of order 1 the Hessian's diagonal too, unless its `curves` are not wanted: they take as long as the gradient.
     """
-    return summed(rows, functools.partial(_sums, loss, coefficients, order, curves), threads)
+    b = np.ascontiguousarray(coefficients)  # once: every block needs a row's numbers side by side
+    return summed(rows, functools.partial(_sums, loss, b, order, curves), threads)
 
 
 def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums:
@@ -50,7 +51,7 @@ def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums
     cost = weight = pearson = largest = 0.0
     gradient = np.zeros_like(b)
     outputs = 1 if b.ndim == 1 else b.shape[1]
-    pairs = [(k, m) for k in range(outputs) for m in range(k + 1)]
+    pairs = [(k, m) for k in range(outputs) for m in range(k + 1)] if order == 2 else []
     grams = [Gram(block.width) for _ in pairs] if order == 2 else []
     diagonal = np.zeros_like(b)
     for tile in block.tiles():
@@ -89,6 +90,8 @@ def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums
 
 def _pearson(first: Floats, second: Floats, y: Any, loss: Loss, w: Floats | None, score: Floats) -> float:
     """Σ w (y - mean)² / variance; of classes, that of each class's share."""
+    if np.ndim(y) == 2:  # several softmaxes side by side
+        return np.nan
     if first.ndim == 2:
         p = loss.mean(score)
         hit = np.take_along_axis(p, np.asarray(y, np.int64)[:, None], axis=1)[:, 0]
