@@ -5,10 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evenodds.families import Gaussian, numeric
+from evenodds.families import Binned, Gaussian, numeric
+from evenodds.families.from_histogram import Places
+from evenodds.families.leaves import Rows
+from evenodds.labels import Fixed
+from evenodds.schema import Column
 from evenodds.tally import Tally
 from laws import BY_NAME, LEARNERS, Learner, assert_same, numbers
 
@@ -212,3 +216,23 @@ def test_every_float_has_its_own_bin_and_lies_in_it():
             assert lower[0] < value <= upper[0]
         else:
             assert keys[0] == 0
+
+
+@given(
+    whole=st.lists(st.integers(-24, 24), min_size=1, max_size=60),
+    middle=st.sampled_from([-20.0, 0.0, 20.0]),
+    step=st.sampled_from([1.0, 1 / 8, 0.1]),  # bins are 1/8 wide from 16 to 32
+    origin=st.sampled_from([0.0, 3.3, -7.1, 1e6 + 0.1]),
+    bins=st.integers(2, 40),
+)
+@example(whole=[0, 1], middle=-20.0, step=1 / 8, origin=0.0, bins=2)
+@example(whole=[-1, 0, 1], middle=-20.0, step=0.1, origin=3.3, bins=3)
+def test_values_are_found_in_the_bins_in_which_they_were_counted(whole, middle, step, origin, bins):
+    """Also those at the very end of a bin, as -20 is, and those that rounding brings there as seen from an origin."""
+    x, column = middle + np.array(whole) * step, Column(Binned, origin=origin, bins=bins)
+    leaves = numeric.leaves([x], Rows(np.zeros(len(x), np.int32), 1), {"x": column}, histogram=True)
+    tally = Tally.of(Fixed(1), leaves)
+    found, places = Binned.estimate(tally, "mle", column=column), Places.of(tally, column)
+    counted = np.bincount(found.codes(x), minlength=len(found.shares))
+    np.testing.assert_array_equal(counted, Binned.table(tally, column)[:, 0])
+    np.testing.assert_array_equal(np.bincount(places.bins(x), minlength=len(places.at)), places.counts[:, 0])

@@ -246,9 +246,10 @@ def _cut(tally: Tally, column: Column) -> tuple[Floats, Floats, tuple[float, flo
     if not len(keys):
         return np.array([0.0, 1.0]), np.zeros((1, len(tally.groups))), (0.0, 0.0), -1
     starts = _starts(keys, counts.sum(axis=1), column.bins)
-    lower, upper = numeric.edges(keys)
+    lower, upper = numeric.spans(keys)
     stops = np.append(starts[1:], len(keys))
-    edges = np.concatenate([[lower[0]], (upper[starts[1:] - 1] + lower[starts[1:]]) / 2, [upper[-1]]]) + column.origin
+    cuts = (upper[starts[1:] - 1] + lower[starts[1:]]) / 2
+    edges = numeric.from_origin(np.concatenate([[lower[0]], cuts, [upper[-1]]]), column.origin)
     alone = np.flatnonzero((keys[starts] == 0) & (stops == starts + 1))
     lump = int(alone[0]) if len(alone) else -1
     if lump >= 0:  # from exactly the origin to just above it

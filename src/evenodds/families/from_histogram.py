@@ -54,7 +54,7 @@ class Places(NamedTuple):
 
     def bins(self, x: Floats) -> Ints:
         """In which of the bins each value is."""
-        found = np.searchsorted(numeric.edges(self.keys)[0], x - self.origin + 0.0, side="right") - 1
+        found = np.searchsorted(numeric.spans(self.keys)[0], x - self.origin + 0.0, side="right") - 1
         return np.maximum(found, 0)
 
     def pseudo_rows(self, prior: Any) -> Floats:

@@ -223,6 +223,30 @@ def edges(keys: Ints) -> tuple[Floats, Floats]:
     return lower, upper
 
 
+def spans(keys: Ints) -> tuple[Floats, Floats]:
+    """The first number of each bin and the first beyond it: below zero a bin has its upper end, not its lower one."""
+    below, (lower, upper) = keys < 0, edges(keys)
+    return np.where(below, np.nextafter(lower, np.inf), lower), np.where(below, np.nextafter(upper, np.inf), upper)
+
+
+def from_origin(cuts: Floats, origin: float) -> Floats:
+    """The least numbers that are at or above cuts when they are counted from the origin, rounded as it comes.
+
+    >>> float(from_origin(np.array([0.25]), 10.0)[0])
+    10.25
+    """
+    if origin == 0:
+        return cuts
+    wide = 4 * np.spacing(np.maximum(np.abs(cuts), abs(origin)))
+    low, high = cuts + origin - wide, cuts + origin + wide
+    while True:
+        middle = low + (high - low) / 2
+        if np.all((middle <= low) | (middle >= high)):
+            return high
+        above = middle - origin >= cuts
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+
+
 def _float_at(magnitude: Ints) -> Floats:
     return (magnitude.astype(np.uint64) << np.uint64(45)).view(np.float64)
 
