@@ -249,6 +249,30 @@ def test_a_thinned_first_guess_changes_nothing_but_the_time(monkeypatch):
     np.testing.assert_allclose(guessed.coefficients, plain.coefficients, rtol=1e-6)
 
 
+@pytest.mark.parametrize("prior", [None, 30.0])
+@pytest.mark.parametrize("family", [eo.Bernoulli, eo.Poisson, eo.Categorical])
+def test_a_sample_that_leads_agrees_with_passes_over_all_rows(monkeypatch, family, prior):
+    rng = np.random.default_rng(4)
+    rows = 60_000
+    X = {"a": rng.normal(size=rows), "b": 5 + rng.gamma(2.0, size=rows), "c": rng.choice(["x", "y", "z"], rows)}
+    score = 0.8 * X["a"] - 0.2 * X["b"] + 0.5 * (X["c"] == "y")
+    rate = np.exp(score)
+    y = rng.poisson(rate) if family is eo.Poisson else (rng.random(rows) < rate / (1 + rate)).astype(int)
+    y = y + (rng.random(rows) < 0.3) if family is eo.Categorical else y
+    w = rng.integers(0, 3, rows)
+    plain = eo.GLM(family, prior=prior, solver="newton", tolerance=1e-11).fit(X, y, sample_weight=w).model_
+    monkeypatch.setattr("evenodds.models.glm.rows.PILOT", 4800)
+    one, three = (eo.GLM(family, prior=prior, threads=n).fit(X, y, sample_weight=w).model_ for n in (1, 3))
+    np.testing.assert_array_equal(one.coefficients, three.coefficients)
+    np.testing.assert_array_equal(one.covariance, three.covariance)
+    error = np.sqrt(np.diag(plain.covariance))
+    apart = (one.coefficients - plain.coefficients).ravel(order="F")
+    np.testing.assert_allclose(apart / error, 0.0, atol=1e-9)
+    np.testing.assert_allclose(np.sqrt(np.diag(one.covariance)), error, rtol=1e-7)
+    assert one.totals.log_likelihood == pytest.approx(plain.totals.log_likelihood, rel=1e-12)
+    assert one.totals.pearson == pytest.approx(plain.totals.pearson, rel=1e-7)
+
+
 def test_a_first_guess_does_not_share_a_coefficient_among_columns_that_say_the_same(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 3))

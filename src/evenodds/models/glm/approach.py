@@ -18,7 +18,7 @@ from evenodds.models.glm.problem import Problem
 
 MOST = 8  # passes
 WORTH = 0.25  # of the slope: a step that leaves more is no better than Newton's would have been
-MARGIN = 0.3  # of the tolerance, below which the next slope is expected before the Hessian is formed
+MARGIN = 0.3  # of the tolerance: the next slope that is expected before the Hessian is formed
 
 
 def approach(problem: Problem, begin: Floats, near: Floats) -> Floats:
@@ -33,8 +33,6 @@ def approach(problem: Problem, begin: Floats, near: Floats) -> Floats:
     cost, gradient, sums = problem.at(flat, 1, curves=False)
     slope, ratio = problem.slope(gradient, diagonal, sums.weight), WORTH
     for _ in range(MOST):
-        if slope <= MARGIN * problem.tolerance:
-            break
         direction = -_inverse_times(gradient, divided, pairs)
         trial = flat + direction
         if slope * ratio <= MARGIN * problem.tolerance:

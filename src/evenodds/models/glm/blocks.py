@@ -159,11 +159,12 @@ class Gram:
     """The sum over tiles of: transposed design @ diag(weights) @ design."""
 
     def __init__(self, width: int) -> None:
-        self.width = width
-        self.lower = np.zeros((width, width))  # triangle, but for the one-hot columns' rows
-        self._pairs: Floats | None = None
-        self._cross: Floats | None = None
-        self._dense = slice(0, 0)  # where the dense columns are, the ones included
+        self._sums = np.zeros((width + 1, width + 1))  # the last for reference categories, thrown away
+
+    @property
+    def lower(self) -> Floats:
+        """The matrix (width, width), its lower triangle filled in."""
+        return self._sums[:-1, :-1]
 
     def add(self, tile: Tile, weights: Floats) -> None:
         """Add a tile's; the weights may be negative."""
@@ -198,27 +199,25 @@ class Gram:
     def _add_codes(self, tile: Tile, weights: Floats) -> None:
         """The one-hot columns' rows: counted, not multiplied."""
         first, d = int(tile.ones), tile.dense.shape[1]
-        if self._pairs is None or self._cross is None:
-            self._dense = slice(0, first + d)
-            self._pairs, self._cross = np.zeros((self.width + 1,) * 2), np.zeros((self.width + 1, first + d))
-        count_pairs(tile.codes, weights, self._pairs)
+        count_pairs(tile.codes, weights, self._sums)
         if first:
-            alone = np.zeros(self.width + 1)
+            alone = np.zeros(len(self._sums))
             scatter(tile.codes, weights, alone)
-            self._cross[:, 0] += alone
+            self._sums[:, 0] += alone
         if d:
-            part = np.zeros((self.width + 1, d))
+            part = np.zeros((len(self._sums), d))
             scatter_rows(tile.codes, tile.dense * weights[:, None], part)
-            self._cross[:, first:] += part
+            self._sums[:, first : first + d] += part
 
     def total(self) -> Floats:
         """The symmetric matrix."""
-        lower = self.lower
-        if self._pairs is not None and self._cross is not None:
-            lower = lower + self._pairs[:-1, :-1].T  # the earlier column's code came first: the upper triangle
-            lower[:, self._dense] += self._cross[:-1]
-        whole = np.tril(lower)
-        return whole + np.tril(whole, -1).T
+        return mirrored(self.lower)
+
+
+def mirrored(lower: Floats) -> Floats:
+    """The symmetric matrix of a lower triangle."""
+    whole = np.tril(lower)
+    return whole + np.tril(whole, -1).T
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,10 +160,13 @@ class Places:
 
     def find(self, x: Coded) -> Codes:
         """The column of each cell: -1 where it is missing, -2 where its value is not known."""
+        return self.columns_of(x).take(x.codes, mode="wrap")
+
+    def columns_of(self, x: Coded) -> Codes:
+        """The same of each code, the last being that of -1."""
         known = self.labels.find(x.labels.keys)
         by_label = np.where(known < 0, -2, np.append(self.columns, -2)[known])
-        by_place = np.append(np.where(x.place < 0, -1, np.append(by_label, -1)[x.place]), -1).astype(np.int32)
-        return by_place.take(x.codes, mode="wrap")
+        return np.append(np.where(x.place < 0, -1, np.append(by_label, -1)[x.place]), -1).astype(np.int32)
 
 
 def stacked(columns: list[Any], rows: int) -> NDArray[Any]:

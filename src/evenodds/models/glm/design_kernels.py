@@ -34,13 +34,13 @@ def scatter(codes: Any, slopes: Any, out: Any) -> None:
 
 @kernel
 def count_pairs(codes: Any, weights: Any, out: Any) -> None:
-    """out[a, b] += weight of each row whose columns fall on a and b, the earlier column's code first."""
+    """out[a, b] += weight of each row whose columns fall on a and b, the later column's code first."""
     rows, columns = codes.shape
     for i in range(rows):
         weight = weights[i]
         for j in range(columns):
             line = out[codes[i, j]]
-            for k in range(j, columns):
+            for k in range(j + 1):
                 line[codes[i, k]] += weight
 
 

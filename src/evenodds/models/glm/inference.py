@@ -25,7 +25,7 @@ from evenodds.families import Bernoulli, Categorical, Gaussian
 from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, summed
 from evenodds.models.glm.losses import Loss
 from evenodds.models.glm.separated import EITHER
-from evenodds.models.glm.sums import assembled
+from evenodds.models.glm.sums import assembled, whole
 from evenodds.show import Figure, Frame
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def sandwich(
             grams[0].add(tile, weights * squares)
         return assembled(pairs, grams, block.width, outputs)
 
-    filling = summed(rows, work, threads)
+    filling = whole(summed(rows, work, threads), loss.outputs)
     if kind == "HC1":
         filling *= count / max(count - rank, 1.0)
     found = known @ filling @ known

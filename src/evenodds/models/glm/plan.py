@@ -142,11 +142,14 @@ class Plan:
             found = found.take(np.flatnonzero(weights > 0))
         return found
 
-    def gaps(self, chunk: Chunk) -> dict[str, tuple[int, str]]:
-        """The columns with missing or infinite cells, how many, and where the first is."""
+    def gaps(self, chunk: Chunk, numbers: bool = True) -> dict[str, tuple[int, str]]:
+        """The columns with missing cells, how many, and where the first is; infinite ones are refused.
+
+        Numbers are not looked at where it is known that all are finite.
+        """
         found: dict[str, tuple[int, str]] = {}
         values = chunk.dense if chunk.sparse is None else chunk.sparse.data
-        if not _all_finite(values):
+        if numbers and not _all_finite(values):
             dense = chunk.dense if chunk.sparse is None else chunk.sparse.toarray()
             for j, name in enumerate(self.numeric):
                 infinite = np.flatnonzero(np.isinf(dense[:, j]))

@@ -177,21 +177,27 @@ class _Fit:
 
     def _pilot(self, mean: Floats, precision: Floats) -> tuple[Floats, Floats | None]:
         """Where to start: the estimate of a thinned table and its Hessian, if it has one; else the target's mean."""
-        start, few = self._start(), self.rows.thinned() if self.settings.solver == "auto" else None
-        if few is None or few.whole.rows < 20 * start.size or start.size > WIDEST:
-            return start, None
-        weight = few.whole.rows if few.whole.weights is None else float(few.whole.weights.sum())
-        share = weight / self.found.survey.weight
-        try:
-            guess = minimise(
-                self.loss, mean, precision * share, few, start=start, tolerance=1e-3, most=10, threads=self.threads
-            )
-        except (DataError, ValueError):
-            return start, None
-        # columns that say the same share a coefficient in many ways, of which the sample's is none to start from
-        if not guess.converged or suspicious(guess.sums) or guess.hessian is None or condition(guess.hessian) < EXACT:
-            return start, None
-        return guess.coefficients, guess.hessian / share
+        nothing = self._start(), None
+        found: tuple[Floats, Floats | None] = nothing
+        for few in self.rows.thinned() if self.settings.solver == "auto" and nothing[0].size <= WIDEST else ():
+            (start, near), found = found, nothing
+            if few.whole.rows < 20 * start.size:
+                continue
+            weight = few.whole.rows if few.whole.weights is None else float(few.whole.weights.sum())
+            share = weight / self.found.survey.weight
+            near = None if near is None else near * share
+            try:
+                guess = minimise(
+                    self.loss, mean, precision * share, few, start=start, tolerance=1e-3, most=10, threads=self.threads,
+                    near=near,
+                )  # fmt: skip
+            except (DataError, ValueError):
+                continue
+            # columns that say the same share a coefficient in many ways, of which the sample's is none to start from
+            clear = guess.converged and not suspicious(guess.sums)
+            if clear and guess.hessian is not None and condition(guess.hessian) >= EXACT:
+                found = guess.coefficients, guess.hessian / share
+        return found
 
     def _independent(self, sums: Sums) -> Any:
         """Which columns are no combinations of others, judged by the first Hessian; a prior makes all of them."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evenodds.models.glm.survey import Found
 
 HELD = 1 << 26  # bytes of a design that is read from files and kept
+STRIP = 1 << 12  # rows whose codes are written at once
 PILOT = 1 << 16  # rows on which a first fit is tried
 
 
@@ -31,8 +32,11 @@ def block_of(plan: Plan, chunk: Chunk, found: Found) -> Block:
         chunk = plan.whole(chunk)
         target = chunk.target
     codes = np.empty((chunk.rows, len(chunk.coded)), np.int32)
-    for j, x in enumerate(chunk.coded):
-        codes[:, j] = design.places[j].find(x)
+    columns = [place.columns_of(x) for place, x in zip(design.places, chunk.coded)]
+    for start in range(0, chunk.rows, STRIP):  # so that what is written lies in the cache
+        part = slice(start, start + STRIP)
+        for j, x in enumerate(chunk.coded):
+            codes[part, j] = columns[j].take(x.codes[part], mode="wrap")
     y = found.classes.find(target) if isinstance(target, Coded) and found.classes is not None else target
     y = np.asarray(y, np.int32 if found.loss.outputs > 1 else np.float64)
     row = (codes, design.width, y, chunk.weights, chunk.offset, design.intercept)
@@ -67,14 +71,17 @@ class Held:
             return self
         return dataclasses.replace(self, whole=dataclasses.replace(self.whole, shift=design.shift, scale=design.scale))
 
-    def thinned(self) -> Held | None:
-        """Rows at equal distances, enough for a first guess; none where there are few."""
-        step = self.whole.rows // PILOT
-        if step < 8:
-            return None
+    def thinned(self) -> tuple[Held, ...]:
+        """Rows at equal distances: few for a start, more for a first guess; none where all are few."""
+        if self.whole.rows < 8 * PILOT:
+            return ()
+        sizes = (PILOT // 8, PILOT) if 100 * self.width <= PILOT // 8 else (PILOT,)
+        return tuple(self._every(self.whole.rows // size) for size in sizes)
+
+    def _every(self, step: int) -> Held:
         part = _part(self.whole, slice(step // 2, self.whole.rows, step))
         dense, codes = np.ascontiguousarray(part.dense), np.ascontiguousarray(part.codes)
-        return Held(dataclasses.replace(part, dense=dense, codes=codes), PILOT // 8)
+        return Held(dataclasses.replace(part, dense=dense, codes=codes), max(1, part.rows // 8))
 
 
 def _part(whole: Block, rows: slice) -> Block:
@@ -134,6 +141,6 @@ class Streamed:
         found = dataclasses.replace(self.found, design=design)
         return Streamed(self.source, self.plan, found, self.reading)
 
-    def thinned(self) -> Held | None:
+    def thinned(self) -> tuple[Held, ...]:
         """None: to thin files would take a pass of its own, so the fit starts from the target's mean."""
-        return None
+        return ()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, summed
+from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, mirrored, summed
 from evenodds.models.glm.losses import Loss
 
 
@@ -43,7 +43,10 @@ def evaluate(
     Of order 1 the Hessian's diagonal too, unless its `curves` are not wanted: they take as long as the gradient.
     """
     b = np.ascontiguousarray(coefficients)  # once: every block needs a row's numbers side by side
-    return summed(rows, functools.partial(_sums, loss, b, order, curves), threads)
+    found = summed(rows, functools.partial(_sums, loss, b, order, curves), threads)
+    if order < 2 or found.hessian is None:
+        return found
+    return replace(found, hessian=whole(found.hessian, loss.outputs))
 
 
 def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums:
@@ -102,10 +105,21 @@ def _pearson(first: Floats, second: Floats, y: Any, loss: Loss, w: Floats | None
 
 
 def assembled(pairs: list[tuple[int, int]], grams: list[Gram], width: int, outputs: int) -> Floats:
-    """The Hessian of all outputs' coefficients from that of each pair of outputs."""
-    hessian = np.empty((width * outputs, width * outputs))
+    """The Hessian of all outputs' coefficients from that of each pair of outputs: of each the lower triangle."""
+    if outputs == 1:
+        return grams[0].lower
+    hessian = np.zeros((width * outputs, width * outputs))
     for (k, m), gram in zip(pairs, grams):
-        part = gram.total()
-        hessian[k * width : (k + 1) * width, m * width : (m + 1) * width] = part
-        hessian[m * width : (m + 1) * width, k * width : (k + 1) * width] = part
+        hessian[k * width : (k + 1) * width, m * width : (m + 1) * width] = gram.lower
     return hessian
+
+
+def whole(hessian: Floats, outputs: int) -> Floats:
+    """The symmetric matrix of what was assembled: once for all blocks, because it takes a while."""
+    width = len(hessian) // outputs
+    for k in range(outputs):
+        for m in range(k + 1):
+            part = mirrored(hessian[k * width : (k + 1) * width, m * width : (m + 1) * width])
+            hessian[k * width : (k + 1) * width, m * width : (m + 1) * width] = part
+            hessian[m * width : (m + 1) * width, k * width : (k + 1) * width] = part
+    return np.ascontiguousarray(hessian)

@@ -23,7 +23,7 @@ from evenodds.models.glm.losses import Loss, loss_for
 from evenodds.models.glm.plan import Chunk, Plan, chunk_of, chunk_of_memory, no_target
 from evenodds.models.glm.rows import Held, Streamed, block_of
 
-STRIP = 1 << 10  # rows whose moments are added at once
+STRIP = 1 << 9  # rows whose moments are added at once
 FAR = 30.0  # standard deviations from 0, beyond which a column's mean is taken off before it is squared
 
 
@@ -93,11 +93,14 @@ def _moved(a: Any, n: float, b: Any, m: float) -> Any:
 
 def look(plan: Plan, chunk: Chunk, loss: Loss) -> Survey:
     """What some rows hold."""
-    gone = plan.gaps(chunk)
+    moments = _moments(chunk)
+    gone = plan.gaps(chunk, numbers=not np.isfinite(moments).all())
     if gone and plan.missing == "refuse":
         return Survey(missing=gone)
     kept = plan.whole(chunk) if gone else chunk
     dropped, chunk = chunk.rows - kept.rows, kept
+    if dropped:
+        moments = _moments(chunk)
     if not chunk.rows:
         return Survey(dropped=dropped)
     w = chunk.weights
@@ -110,22 +113,32 @@ def look(plan: Plan, chunk: Chunk, loss: Loss) -> Survey:
         counts = {t: float(n) for t, n in zip(chunk.target.labels.texts(), found) if n > 0}
     else:
         loss.check(chunk.target, plan.roles.target, chunk.where)
-        t = chunk.target
-        y = np.array([_sum(t, w), _sum(t * t, w)])
-        fixed = _sum(loss.constant(t), w) + float(chunk.extra.sum())
-        least = _sum(loss.least(t), w)
+        t, often = _counted(chunk.target, w)
+        y = np.array([_sum(t, often), _sum(t * t, often)])
+        fixed = _sum(loss.constant(t), often) + float(chunk.extra.sum())
+        least = _sum(loss.least(t), often)
     labels = tuple(_present(x) for x in chunk.coded)
     offsets = 0.0 if chunk.offset is None else _sum(chunk.offset, w)
-    return Survey(chunk.rows, weight, count, _moments(chunk), labels, counts, y, fixed, least, offsets, {}, dropped)
+    return Survey(chunk.rows, weight, count, moments, labels, counts, y, fixed, least, offsets, {}, dropped)
 
 
 def _sum(x: Floats, w: Floats | None) -> float:
     return float(x.sum() if w is None else x @ w)
 
 
+def _counted(y: Floats, w: Floats | None) -> tuple[Floats, Floats | None]:
+    """Numbers and the weight of each; of small counts, each number once."""
+    if y.min() >= 0 and y.max() < len(y):
+        places = y.astype(np.int64)
+        if np.array_equal(places, y):
+            often = np.bincount(places, w).astype(np.float64)
+            return np.arange(len(often), dtype=np.float64), often
+    return y, w
+
+
 def _present(x: Coded) -> Labels:
-    """The labels that occur."""
-    found = np.flatnonzero(np.bincount(x.places, minlength=len(x.labels)) > 0)
+    """The labels that occur; no cell is missing."""
+    found = np.unique(x.place[np.bincount(x.codes, minlength=len(x.place)) > 0])
     return x.labels if len(found) == len(x.labels) else x.labels.take(found)
 
 
@@ -135,15 +148,16 @@ def _moments(chunk: Chunk) -> Any:
         each = np.ones(chunk.rows) if chunk.weights is None else chunk.weights
         squares = chunk.sparse.power(2).T @ each
         return np.stack([np.zeros_like(squares), chunk.sparse.T @ each, squares])
-    origin = np.array(chunk.dense[0], np.float64)
+    origin = np.array(chunk.dense[:1], np.float64).sum(axis=0)  # of no rows, 0
     total, squares = np.zeros_like(origin), np.zeros_like(origin)
-    even, strip = np.ones(STRIP), np.empty((STRIP, len(origin)))
-    for start in range(0, chunk.rows, STRIP):
-        rows = chunk.dense[start : start + STRIP]
-        part = np.subtract(rows, origin, out=strip[: len(rows)])
-        w = even[: len(rows)] if chunk.weights is None else chunk.weights[start : start + STRIP]
-        total += np.dot(w, part)  # unlike @, it lets other threads run meanwhile
-        squares += np.dot(w, np.multiply(part, part, out=part))
+    even, strip, first = np.ones(STRIP), np.empty((STRIP, len(origin))), np.tile(origin, (STRIP, 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, chunk.rows, STRIP):
+            rows = chunk.dense[start : start + STRIP]
+            part = np.subtract(rows, first[: len(rows)], out=strip[: len(rows)])
+            w = even[: len(rows)] if chunk.weights is None else chunk.weights[start : start + STRIP]
+            total += np.dot(w, part)  # unlike @, it lets other threads run meanwhile
+            squares += np.dot(w, np.multiply(part, part, out=part))
     return np.stack([origin, total, squares])
 
 
