@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize as scipy_minimize
 from scipy.sparse import csr_array
 
-from evenodds.models.glm import design_kernels
+from evenodds.models.glm import blocks, design_kernels
 from evenodds.models.glm.blocks import Block, Gram, Matrix
 from evenodds.models.glm.losses import Count, Logistic, Softmax, Squared
 from evenodds.models.glm.minimise import minimise
@@ -189,16 +189,33 @@ def test_kernels_compiled_are_kernels_in_python():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 6, (50, 3)).astype(np.int32)
     w, dense = rng.normal(size=50), rng.normal(size=(50, 2))
+    x = csr_array(rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.4))
+    entries = (x.indices, x.indptr, x.data)
     for kernel, args, shape in (
         (design_kernels.gather, (codes, rng.normal(size=6)), (50,)),
         (design_kernels.scatter, (codes, w), (6,)),
         (design_kernels.count_pairs, (codes, w), (6, 6)),
         (design_kernels.scatter_rows, (codes, dense), (6, 2)),
+        (design_kernels.spread, (*entries, rng.normal(size=(6, 2))), (50, 2)),
+        (design_kernels.collect, (*entries, dense), (6, 2)),
     ):
         plain, compiled = np.zeros(shape), np.zeros(shape)
         kernel.py_func(*args, plain)
         kernel.compiled(*args, compiled)
         np.testing.assert_allclose(compiled, plain, atol=1e-13)
+
+
+@pytest.mark.parametrize("outputs", [(), (3,)])
+def test_products_of_many_sparse_rows_are_those_of_few(outputs, monkeypatch):
+    rng = np.random.default_rng(1)
+    x = csr_array(rng.normal(size=(80, 12)) * (rng.random((80, 12)) < 0.3))
+    block = Block(np.empty((80, 0)), x, np.empty((80, 0), np.int32), 13, np.zeros(80), None, None, True)
+    b, slopes = rng.normal(size=(13, *outputs)), rng.normal(size=(80, *outputs))
+    [tile] = block.tiles()
+    few = tile.score(b), tile.pull(slopes)
+    monkeypatch.setattr(blocks, "MANY", 1)
+    np.testing.assert_array_equal(tile.score(np.asfortranarray(b)), few[0])
+    np.testing.assert_array_equal(tile.pull(slopes), few[1])
 
 
 def test_centred_tiles_are_the_rows_less_their_means():

@@ -12,6 +12,8 @@ so few rows weigh many candidates and many rows pick one. The prior is for a qua
 of about 10, a factor of 10 one deviation: thirty rows that happen to be easy should not make it bold. Plain naive Bayes
 (scale 1, infinite strength) and plain ridge logistic regression (scale 0) are among the candidates.
 
+Where weights are many, a factor makes each candidate's scores as sharp as the rows held out want them (`sharpness`).
+
 A mean of scores is as bold as the boldest candidate wants; a mean of probabilities is not, but is no linear model. So
 where rows are few the mean of the scores is moderated: times the factor, at most 1, that brings it nearest to the mean
 of the probabilities on the rows held out.
