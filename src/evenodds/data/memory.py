@@ -12,7 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -311,15 +311,25 @@ def in_order(work: Callable[[T], R], shards: Iterable[T], threads: int | None = 
     if len(first) < 2:  # one thread, or nothing for a second one to do
         yield from map(work, itertools.chain(first, left))
         return
-    with ThreadPoolExecutor(min(n, len(shards)) if isinstance(shards, Sequence) else n) as pool:
-        waiting: deque[Future[R]] = deque()
-        try:
-            for shard in itertools.chain(first, left):
-                waiting.append(pool.submit(work, shard))
-                if len(waiting) > n:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+    pool = ThreadPoolExecutor(min(n, len(shards)) if isinstance(shards, Sequence) else n)
+    try:
+        yield from in_turn(lambda shard: pool.submit(work, shard).result, itertools.chain(first, left), n)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def in_turn(begin: Callable[[T], Callable[[], R]], shards: Iterable[T], ahead: int) -> Iterator[R]:
+    """What becomes of every shard, in their order: so many are begun before the first is asked for its result.
+
+    >>> log = []
+    >>> begin = lambda shard: log.append(shard) or (lambda: (shard, len(log)))
+    >>> list(in_turn(begin, "abcd", ahead=1))
+    [('a', 2), ('b', 3), ('c', 4), ('d', 4)]
+    """
+    waiting: deque[Callable[[], R]] = deque()
+    for shard in shards:
+        waiting.append(begin(shard))
+        if len(waiting) > ahead:
+            yield waiting.popleft()()
+    while waiting:
+        yield waiting.popleft()()

@@ -7,18 +7,15 @@ to the last bit for any number of workers, and a shard that was counted before n
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
+import functools
 import os
-import signal
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import Literal, Protocol
 
 from evenodds.data.files import Files
+from evenodds.data.memory import in_turn
+from evenodds.data.processes import Workers
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.sum import sum_source
@@ -28,8 +25,6 @@ from evenodds.tally import Tally
 ROWS = 1 << 20  # of a Parquet file that make a shard, at least
 OnError = Literal["stop", "skip"]
 Part = tuple[Tally, Report]
-R = TypeVar("R")
-Counting = Future[tuple[bytes, Report]]
 
 
 @dataclass(frozen=True)
@@ -105,72 +100,43 @@ def _row_groups(path: str) -> Iterator[tuple[int, int]]:
 def sum_shards(files: Files, reading: Reading, many: Many) -> Part:
     """The tally of all rows of some files, and what was wrong with some of them."""
     totals, reports = Tally.nothing(), Report()
-    for shard, part in _counted(files, reading, many):
-        tally, report = part
-        totals, reports = totals + tally, reports + report
-        if files.progress is not None:
-            files.progress(shard.size)
+    with Workers(many.workers) as workers:
+        ahead = many.workers + 1 if many.workers > 1 else 0
+        begin = functools.partial(_begin, workers, files, reading, many)
+        for tally, report in in_turn(begin, shards_of(files), ahead):
+            totals, reports = totals + tally, reports + report
     return totals, reports
 
 
-def _counted(files: Files, reading: Reading, many: Many) -> Iterator[tuple[Shard, Part]]:
-    """The shards with their tallies, in order; few are held at once."""
-    waiting: deque[tuple[Shard, Part | Counting]] = deque()
+def _begin(workers: Workers, files: Files, reading: Reading, many: Many, shard: Shard) -> Callable[[], Part]:
+    """What gives a shard's tally: known from before, counted by another process from now on, or here when called."""
+    known = None if many.stored is None else many.stored.get(shard)
+    if many.workers > 1 and known is None:
+        count = workers.begin(shard.name, _count, shard, plain(files), reading, 1)
+    else:
+        count = functools.partial(_count, shard, plain(files), reading, many.threads)
 
-    def first() -> tuple[Shard, Part]:
-        shard, found = waiting.popleft()
-        if isinstance(found, Future):
-            found = _result(shard, found, files, reading, many.on_error)
-            if many.stored is not None and not found[1].skipped:
-                many.stored.put(shard, found)
-        return shard, found
+    def part() -> Part:
+        found = known or _part(shard, count, many)
+        if files.progress is not None:
+            files.progress(shard.size)
+        return found
 
-    with Workers(many.workers) as workers:
-        for shard in shards_of(files):
-            known = None if many.stored is None else many.stored.get(shard)
-            found: Part | Counting | None = known
-            if found is None and many.workers == 1:
-                found = _here(shard, files, reading, many.threads)
-            waiting.append((shard, found or workers.submit(shard, _count, shard, plain(files), reading, 1)))
-            if len(waiting) > (many.workers + 1 if many.workers > 1 else 0):
-                yield first()
-        while waiting:
-            yield first()
+    return part
 
 
-def _result(shard: Shard, found: Counting, files: Files, reading: Reading, on_error: OnError) -> Part:
-    """What a worker found; one that was killed is replaced by another, once."""
+def _part(shard: Shard, count: Callable[[], tuple[bytes, Report]], many: Many) -> Part:
+    """The tally of a shard once it is counted, which is then kept; nothing, of a broken one that is left out."""
     try:
-        try:
-            raw, report = found.result()
-        except BrokenProcessPool:
-            raw, report = twice(shard, _count, shard, plain(files), reading, 1)
+        raw, report = count()
     except (DataError, OSError) as error:
-        if on_error == "stop":
+        if many.on_error == "stop":
             raise
         return Tally.nothing(), Report(skipped={shard.name: str(error)})
-    return Tally.from_bytes(raw), report
-
-
-def twice(shard: Shard, task: Callable[..., R], *given: Any) -> R:
-    """The task done by a process of its own, after its first one died."""
-    with Workers(1) as worker:
-        try:
-            return worker.submit(shard, task, *given).result()
-        except BrokenProcessPool:
-            raise DataError(
-                f"{shard.name}: the process that counted it was killed, twice: is there enough memory?"
-            ) from None
-
-
-def _here(shard: Shard, files: Files, reading: Reading, threads: int | None) -> Counting:
-    """A shard counted by this process and its threads."""
-    counting: Counting = Future()
-    try:
-        counting.set_result(_count(shard, plain(files), reading, threads))
-    except (DataError, OSError) as error:
-        counting.set_exception(error)
-    return counting
+    found = Tally.from_bytes(raw), report
+    if many.stored is not None:
+        many.stored.put(shard, found)
+    return found
 
 
 def _count(shard: Shard, files: Files, reading: Reading, threads: int | None) -> tuple[bytes, Report]:
@@ -183,39 +149,3 @@ def _count(shard: Shard, files: Files, reading: Reading, threads: int | None) ->
 def plain(files: Files) -> Files:
     """How files are read, without what belongs to this process."""
     return dataclasses.replace(files, paths=(), progress=None, names=(), dialects={}, _started=None, _spooled={})
-
-
-class Workers:
-    """Processes to count shards; whatever happens, none of them is left behind."""
-
-    def __init__(self, many: int) -> None:
-        self.many, self.before = many, set(multiprocessing.active_children())
-        self.pool: ProcessPoolExecutor | None = None
-
-    def _started(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.many, multiprocessing.get_context("spawn"), _quiet)
-
-    def submit(self, shard: Shard, task: Callable[..., R], *given: Any) -> Future[R]:
-        """Begin a task for a shard; where a worker was killed, there are new ones first."""
-        for _ in range(2):
-            self.pool = self.pool or self._started()
-            with suppress(BrokenProcessPool):
-                return self.pool.submit(task, *given)
-            self.pool.shutdown(wait=False)
-            self.pool = None
-        raise DataError(f"{shard.name}: the processes that should count it do not live long enough")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is not None:
-            for child in set(multiprocessing.active_children()) - self.before:
-                child.kill()
-        if self.pool is not None:
-            self.pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _quiet() -> None:
-    """A worker that is interrupted goes without a word: its parent says what happened."""
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import deque
+import itertools
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
 import cloudpickle
 
 from evenodds.data.files import Files
-from evenodds.data.memory import Elsewhere, Table
+from evenodds.data.memory import Elsewhere, Table, in_turn
 from evenodds.data.passes import added, made
-from evenodds.data.shards import Shard, Workers, plain, shards_of, twice
+from evenodds.data.processes import Workers
+from evenodds.data.shards import Shard, plain, shards_of
 
 
 @dataclass(eq=False)
@@ -37,6 +38,13 @@ class Sharded:
     def name(self) -> str:
         """The files'."""
         return self.files.name
+
+    @functools.cached_property
+    def pool(self) -> Workers:
+        """The processes, kept from pass to pass; they end with this source."""
+        workers = Workers(self.workers)
+        weakref.finalize(self, workers.end)
+        return workers
 
     @functools.cached_property
     def shards(self) -> list[Shard]:
@@ -95,28 +103,23 @@ class Near(Elsewhere):
 
     def _run(self, work: Callable[[Iterator[Any]], Any]) -> Iterator[Any]:
         """work(batches) of every shard, in their order; a worker that was killed is replaced, once."""
-        task, waiting = cloudpickle.dumps((self, work)), deque[tuple[Shard, int, Any]]()
-        progress = self.source.files.progress
+        task, progress = cloudpickle.dumps((self, work)), self.source.files.progress
+        befores = itertools.accumulate(self.source.rows, initial=0) if self.exact else itertools.repeat(0)
+        workers = self.source.pool
 
-        def first() -> Any:
-            shard, before, found = waiting.popleft()
-            try:
-                raw = found.result()
-            except BrokenProcessPool:
-                raw = twice(shard, _task, task, shard, before)
-            if progress is not None:
-                progress(shard.size)
-            return cloudpickle.loads(raw)
+        def begin(job: tuple[Shard, int]) -> Callable[[], bytes]:
+            shard, before = job
+            return workers.begin(shard.name, _task, task, shard, before)
 
-        before = 0
-        with Workers(self.source.workers) as workers:
-            for i, shard in enumerate(self.source.shards):
-                waiting.append((shard, before, workers.submit(shard, _task, task, shard, before)))
-                before += self.source.rows[i] if self.exact else 0
-                if len(waiting) > self.source.workers + 1:
-                    yield first()
-            while waiting:
-                yield first()
+        found = in_turn(begin, zip(self.source.shards, befores), workers.many + 1)
+        try:
+            for shard, raw in zip(self.source.shards, found):
+                if progress is not None:
+                    progress(shard.size)
+                yield cloudpickle.loads(raw)
+        except BaseException:  # also of whoever asks for no more
+            workers.kill()
+            raise
 
 
 def _task(task: bytes, shard: Shard, before: int) -> bytes:
