@@ -8,26 +8,35 @@ from click.testing import CliRunner
 
 from evenodds.cli import main
 
+PLAIN = {"NO_COLOR": "1", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
+
 
 def run(*words, stdin=None, cwd=None):
     """What `evenodds` with these words prints, without colours."""
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, **PLAIN}
     command = [sys.executable, "-m", "evenodds", *map(str, words)]
     return subprocess.run(
         command, input=stdin, capture_output=True, encoding="utf-8", env=environment, cwd=cwd, check=False
     )
 
 
+def here(*words, stdin=None):
+    """The same within this process, which saves a second, and what breaks is raised here."""
+    done = _invoked(words, stdin, PLAIN)
+    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
+
+
 def invoke(*words, code=0, stdin=None):
-    """The same within this process: quicker, and what breaks is raised here. It must end with this exit code."""
-    done = CliRunner().invoke(
-        main,
-        [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words],
-        input=stdin,
-        catch_exceptions=False,
-    )
+    """The same as click tells it, which must end with this exit code."""
+    done = _invoked(words, stdin)
     assert done.exit_code == code, done.output
     return done
+
+
+def _invoked(words, stdin, environment=None):
+    texts = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words]
+    runner = CliRunner(env=environment)
+    return runner.invoke(main, texts, input=stdin, catch_exceptions=False, prog_name="evenodds")
 
 
 def loaded(program, cwd=None):

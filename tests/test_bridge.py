@@ -1,6 +1,7 @@
 """Logistic regression on top of naive Bayes: its ends, its sums, and its file."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from evenodds.models.bridge.correct import (
     scores,
     widened,
 )
-from evenodds.models.bridge.features import Features, Matrices
+from evenodds.models.bridge.features import Matrices
 from evenodds.models.bridge.fit import bridge
 from evenodds.models.bridge.search import shared
 from evenodds.models.bridge.sharpness import moderated
@@ -57,6 +58,7 @@ def mixed(n, seed=0, classes=2):
 COLUMNS = {"age": eo.Binned, "pay": eo.Gaussian, "town": eo.Categorical, "note": eo.Words(ngrams=2)}
 
 
+@functools.cache  # a search takes seconds, and no test changes what it finds
 def fitted(n=120, classes=2, **how):
     rows, y = mixed(n, classes=classes)
     return eo.NaiveLogistic(COLUMNS, **how).fit(rows, y), rows, y
@@ -203,7 +205,7 @@ def test_an_explanation_adds_up(classes, words):
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_what_is_loaded_is_what_was_saved(tmp_path, classes):
-    model, rows, _ = fitted(classes=classes)
+    model, rows, _ = fitted(n=60 if classes > 2 else 120, classes=classes)
     path = tmp_path / "bridge.eo"
     model.save(path)
     assert eo.load(path) == model.model_
@@ -247,7 +249,7 @@ def test_a_file_that_does_not_fit_together_is_refused():
 
 
 def test_threads_and_the_order_of_rows_change_nothing():
-    rows, y = mixed(150, classes=3)
+    rows, y = mixed(60, classes=3)
     one = eo.NaiveLogistic(COLUMNS, threads=1).fit(rows, y)
     two = eo.NaiveLogistic(COLUMNS, threads=2).fit(rows, y)
     assert one.model_ == two.model_
@@ -309,8 +311,9 @@ def test_one_class_alone_and_strange_settings_are_refused():
 
 def test_weights_are_told_by_name():
     model, *_ = fitted()
-    shown = model.weights
-    assert {row["column"] for row in shown} <= {"age", "pay", "town", "note"}
+    named = {row["column"] for row in model.weights}  # of the strongest
+    assert named
+    assert named <= set(COLUMNS)
     assert sum(one["share"] for one in model.tried_) == pytest.approx(1.0)
 
 
@@ -321,7 +324,6 @@ def test_a_class_with_one_row_is_no_trouble():
     nb = eo.NaiveBayes(COLUMNS).fit(rows, y).model_
     learnt = Learnt(table(rows), target_codes(y.astype(str), 40))
     found = bridge(nb.tempered(rows, y), learnt)
-    assert isinstance(found.features, Features)
     assert np.isfinite(found.log_proba(rows)).all()
 
 

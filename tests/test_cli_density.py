@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import evenodds as eo
-from command import run
+from command import here as run
 
 density = functools.partial(run, "density")
 

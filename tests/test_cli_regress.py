@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import evenodds as eo
-from command import run
+from command import here as run
+from command import run as process
 from test_glm import TARGETS, features, table
 
 
@@ -78,9 +79,21 @@ def test_predictions_use_the_exposure_of_each_row(folder, tmp_path):
 
 def test_a_pipe_is_read_as_often_as_needed(folder):
     text = (folder / "ill.csv").read_text()
-    piped = run("regress", "-", "-t", "ill", "-f", "bernoulli", stdin=text)
+    piped = process("regress", "-", "-t", "ill", "-f", "bernoulli", stdin=text)
     assert piped.returncode == 0, piped.stderr
-    assert piped.stdout == run("regress", folder / "ill.csv", "-t", "ill", "-f", "bernoulli").stdout
+    assert piped.stdout == process("regress", folder / "ill.csv", "-t", "ill", "-f", "bernoulli").stdout
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "days"])
+def test_what_the_target_is_may_be_guessed_and_is_said(target, folder):
+    """A count is known as one by its exposure alone."""
+    count, kind = target == "days", {"ill": "bernoulli", "kind": "categorical"}.get(target, "gaussian")
+    name, kind = ("visits", "poisson") if count else (target, kind)
+    words = ["regress", folder / f"{target}.csv", "-t", name, *(["--exposure", "days"] if count else [])]
+    guessed, told = run(*words), run(*words, "-f", kind)
+    assert guessed.stdout == told.stdout
+    assert f"note: {name!r} is taken as {kind}; --family says otherwise: " in guessed.stderr
+    assert "is taken as" not in told.stderr
 
 
 def test_missing_cells_are_named_or_left_out(folder, tmp_path):

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from command import PLAIN
 from evenodds.cli import main
 
 ROOT = Path(__file__).parent.parent
-PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 
 
 def examples(page: Path) -> list[tuple[int, str, str]]:

@@ -5,7 +5,6 @@ import mmap
 import os
 import pickle
 import random
-import resource
 import signal
 import stat
 import subprocess
@@ -339,11 +338,11 @@ def test_an_empty_file_that_would_be_mapped(path, monkeypatch):
 
 
 def test_what_the_system_refuses_is_its_own_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.eo"):
         eo.load(tmp_path / "nothing.eo")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError, match=str(tmp_path)):
         eo.load(tmp_path)
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError, match=str(tmp_path)):
         golden().save(tmp_path)
     with pytest.raises(FileNotFoundError) as caught:
         golden().save(tmp_path / "no" / "folder.eo")
@@ -440,7 +439,6 @@ file.write(sys.argv[2], arrays, header)
     assert run.stderr.endswith(f"OSError: [Errno 27] File too large: {str(path)!r}\n")
     assert path.read_bytes() == before
     assert sorted(os.listdir(path.parent)) == ["large.eo", "spam.eo"]
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 100_000
 
 
 def test_a_process_that_is_killed_leaves_one_whole_file_or_the_other(path):

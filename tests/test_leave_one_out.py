@@ -42,6 +42,9 @@ TEXTS = [
     {"length": "normalised"},
     {"length": "normalised", "ngrams": 2, "prior": "pooled", "min_count": 0.5},
 ]
+KINDS = [  # a Bernoulli word is there or not, whatever the length
+    (events, words) for events in EVENTS for words in TEXTS if events != "bernoulli" or "length" not in words
+]
 
 
 def without_each(model: Model, table: pa.Table, y: list, weights=None):
@@ -79,16 +82,19 @@ def coarseness(model: Model, table: pa.Table, y: list):
     return found
 
 
-def assert_close(got, want, coarse=0.0):
+def assert_close(got, want, coarse=lambda: 0.0):
+    """Equal; how coarse the numbers may be is asked only where they differ."""
     assert np.array_equal(np.isneginf(got), np.isneginf(want))
     known = np.isfinite(want)
-    allowed = np.broadcast_to(1e-8 + 4 * coarse, want.shape)[known] + 1e-8 * np.abs(want[known])
-    assert (np.abs(got[known] - want[known]) <= allowed).all(), f"{got} is not {want}"
+    away, allowed = np.abs(got[known] - want[known]), 1e-8 + 1e-8 * np.abs(want[known])
+    if (away > allowed).any():
+        allowed += np.broadcast_to(4 * coarse(), want.shape)[known]
+    assert (away <= allowed).all(), f"{got} is not {want}"
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("learner", EXACT, ids=lambda learner: learner.name)
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_every_family_forgets_the_row_it_scores(learner, estimate, data):
     rows = data.draw(st.lists(st.tuples(learner.value, st.sampled_from(CLASSES)), min_size=6, max_size=14))
@@ -114,7 +120,7 @@ def test_every_family_forgets_the_row_it_scores(learner, estimate, data):
         want = without_each(model, table, y)
     except (ValueError, RuntimeWarning):  # one of these has no variance, or no rate: there is no leaving out either
         return
-    assert_close(model.leave_one_out(table, y), want, coarseness(model, table, y))
+    assert_close(model.leave_one_out(table, y), want, lambda: coarseness(model, table, y))
 
 
 def test_an_outlier_is_scored_as_exactly_as_its_density_is_known():
@@ -125,7 +131,7 @@ def test_an_outlier_is_scored_as_exactly_as_its_density_is_known():
     coarse = coarseness(nb.model_, table, y)
     assert coarse[4] == 2.0**-14
     assert (np.delete(coarse, 4) < 1e-12).all()
-    assert_close(nb.model_.leave_one_out(table, y), without_each(nb.model_, table, y), coarse)
+    assert_close(nb.model_.leave_one_out(table, y), without_each(nb.model_, table, y), lambda: coarse)
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES)
@@ -176,13 +182,10 @@ def test_smooth_densities_of_a_given_width_forget_the_row_they_score(how, estima
     assert_close(got, without_each(model, pa.Table.from_pandas(frame), y.tolist(), weights))
 
 
-@pytest.mark.parametrize("events", EVENTS)
-@pytest.mark.parametrize("words", TEXTS, ids=repr)
+@pytest.mark.parametrize(("events", "words"), KINDS, ids=repr)
 @settings(max_examples=12)
 @given(data=st.data())
 def test_every_kind_of_words_forgets_the_text_it_scores(events, words, data):
-    if events == "bernoulli" and "length" in words:
-        return  # a word is there or not, whatever the length
     rows = data.draw(st.lists(st.tuples(document | st.none(), st.sampled_from(CLASSES)), min_size=1, max_size=10))
     weights = data.draw(
         st.none()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evenodds as eo
-from command import run
+from command import here as run
 from evenodds.data.geyser import geyser
 
 

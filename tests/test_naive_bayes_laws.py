@@ -303,7 +303,7 @@ def test_the_name_of_the_target_is_no_part_of_the_sum():
 
 
 def test_a_model_is_not_added_to_a_number():
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="Model"):
         fitted().model_ + 1
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="NaiveBayes"):
         1 + fitted()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -27,11 +27,10 @@ def test_common_checks(estimator, check):
 
 def test_a_pipeline_of_frames():
     X, y = mixed(200)
-    pipeline = make_pipeline(
-        FunctionTransformer(lambda frame: frame.assign(age=frame["age"] / 10)), eo.NaiveBayes(COLUMNS)
-    )
-    assert pipeline.fit(X, y).score(X, y) > 0.5
-    assert pipeline.predict_proba(X).shape == (200, 3)
+    decades = FunctionTransformer(lambda frame: frame.assign(age=frame["age"] / 10))
+    pipeline = make_pipeline(decades, eo.NaiveBayes(COLUMNS)).fit(X, y)
+    alone = eo.NaiveBayes(COLUMNS).fit(decades.transform(X), y)
+    np.testing.assert_array_equal(pipeline.predict_proba(X), alone.predict_proba(decades.transform(X)))
 
 
 def test_a_pipeline_of_arrays_does_not_mind_the_scale():
@@ -46,7 +45,6 @@ def test_a_grid_search_over_smoothing():
     X, y = mixed(200)
     search = GridSearchCV(eo.NaiveBayes(COLUMNS), {"smoothing": [0.1, 2.0, 50.0, "auto"]}, scoring="neg_log_loss", cv=3)
     search.fit(X, y)
-    assert search.best_params_["smoothing"] in (0.1, 2.0, 50.0, "auto")
     scores = search.cv_results_["mean_test_score"]
     assert np.isfinite(scores).all()
     assert len(set(scores.round(6))) == 4
@@ -86,8 +84,6 @@ def test_cross_validation_is_the_model_without_the_fold():
     X, y = mixed(120)
     schema = fitted().model_.schema
     p = cross_val_predict(eo.NaiveBayes(schema=schema), X, y, method="predict_proba", cv=3)
-    from sklearn.model_selection import StratifiedKFold
-
     whole = eo.NaiveBayes(schema=schema).fit(X, y).model_
     for _, fold in StratifiedKFold(3).split(X, y):
         rest = whole.forget(X.iloc[fold], y.iloc[fold].to_numpy())
@@ -118,7 +114,7 @@ def test_pickles_predict_and_go_on_learning():
     assert again.partial_fit(X, y).model_ == nb.partial_fit(X, y).model_
 
 
-def test_set_output_and_feature_names():
+def test_feature_names():
     X, y = mixed(60)
     nb = eo.NaiveBayes(COLUMNS).fit(X, y)
     assert nb.feature_names_in_.tolist() == list(X.columns)
@@ -233,8 +229,6 @@ def test_scores_at_38_and_39_sigma_are_told_apart():
 
 def test_an_unseen_category_is_no_error():
     X, y = np.array([[0], [1], [0], [1]]), [0, 1, 0, 1]
-    with pytest.raises(IndexError):
-        CategoricalNB().fit(X, y).predict(np.array([[2]]))
     ours = eo.NaiveBayes(eo.Categorical).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(np.array([[2]])), [[0.5, 0.5]])
 

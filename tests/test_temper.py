@@ -1,8 +1,6 @@
 """Tempering: as much of the evidence is believed as serves rows that are left out."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 import evenodds as eo
+from command import here as run
 from evenodds.data.kept import Kept, Learnt, chosen, how_many
 from evenodds.data.messages import messages
 from evenodds.data.titanic import titanic as passengers
@@ -129,9 +128,9 @@ def test_compiled_and_plain_rows_agree():
     rows = (problem.says, problem.logs, problem.texts, problem.y, problem.weights)
     numbers = np.append(x[:4], x[4]), np.array([0.3, -0.2, 0.0, 0.0, 0.0]), np.array([0.1, -0.1, 0.2])
     seen = []
-    for run in (weigh.plain, weigh.compiled):
+    for one in (weigh.plain, weigh.compiled):
         slope, curve = np.zeros(n), np.zeros((n, n))
-        seen.append((run(*rows, *numbers, slope, curve), slope, curve))
+        seen.append((one(*rows, *numbers, slope, curve), slope, curve))
     for one, two in zip(*seen):
         assert_allclose(one, two, rtol=1e-10, atol=1e-10)
 
@@ -217,7 +216,6 @@ def test_adding_averages_and_commutes():
     assert_allclose(np.log(both.exponents["text"]), np.mean(np.log([one.exponents["text"], two.exponents["text"]])))
     assert (a + eo.NaiveBayes(schema=schema).fit(table, y)).model_.temper == one
     assert (a.model_.learn(table, y) - a.model_.untempered).temper == one
-    assert (one + two) + one == pytest.approx((one + two) + one)
 
 
 def test_associative():
@@ -337,10 +335,6 @@ def test_partial_fit_averages_the_batches():
     assert nb.model_.temper.rows == 600
     whole = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y).model_.temper
     assert_allclose(nb.model_.temper.exponents["0-0"], whole.exponents["0-0"], rtol=0.1)
-
-
-def run(*args: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "evenodds", *args], capture_output=True, text=True, check=False)
 
 
 def test_command_line(tmp_path):

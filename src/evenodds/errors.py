@@ -8,6 +8,11 @@ class DataError(ValueError):
     """The data cannot be used as they are; the message says which column or row, and what to do."""
 
 
+def brief(text: str) -> str:
+    """The beginning of a long text, in quotes: nobody reads a sentence with a name of a million letters in it."""
+    return repr(text if len(text) <= 80 else text[:79] + "…")
+
+
 def warn(sentence: str, kind: type[Warning]) -> None:
     """A warning that points at the line which called the library, however deep inside it is raised."""
     frame, level = sys._getframe(1), 2

@@ -70,8 +70,6 @@ class Grid:
     def __eq__(self, other: object) -> bool:
         return self is other or (type(self) is type(other) and _same(self.keys, other.keys))
 
-    __hash__ = None  # type: ignore[assignment]
-
     def take(self: Axis_, indices: NDArray[np.integer]) -> Axis_:
         """The keys at these places, which must be in ascending order."""
         return type(self)(self.keys[indices])

@@ -55,8 +55,6 @@ class Layout:
             and all(a.axis is b.axis or a.axis == b.axis for a, b in zip(self.specs.values(), other.specs.values()))
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     @staticmethod
     def union(layouts: Sequence[Layout]) -> Layout:
         """The layout that has room for all of these."""

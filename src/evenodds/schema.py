@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.errors import brief
 from evenodds.show import Frame
 from evenodds.text.words import Words
 
@@ -167,12 +168,16 @@ def _differ_in_key(one: Column, other: Column) -> bool:
     return one == dataclasses.replace(other, words=dataclasses.replace(other.words, key=one.words.key))
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """A sentence for a name that is not there, with the nearest one that is."""
-    known = list(names)
+def did_you_mean(name: str, names: Iterable[str], what: str = "column") -> str:
+    """A sentence for a name that is not there, with the nearest one that is.
+
+    >>> did_you_mean("lenght", ["length", "width"]), did_you_mean("c", ["a", "b"], "node")
+    ("column 'lenght' not found; did you mean 'length'?", "node 'c' not found; the nodes are 'a', 'b'")
+    """
+    known = [str(one) for one in names]
     folded = {other.casefold(): other for other in reversed(known)}
     near = [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, 1)]
     if near:
-        return f"column {name!r} not found; did you mean {near[0]!r}?"
-    shown = ", ".join(map(repr, known[:8])) + (", …" if len(known) > 8 else "")
-    return f"column {name!r} not found; the columns are {shown}"
+        return f"{what} {brief(name)} not found; did you mean {brief(near[0])}?"
+    shown = ", ".join(map(brief, known[:8])) + (", …" if len(known) > 8 else "")
+    return f"{what} {brief(name)} not found; " + (f"the {what}s are {shown}" if known else "there is none")

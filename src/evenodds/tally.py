@@ -190,8 +190,6 @@ class Tally:
         a, b = self._aligned(layout), other._aligned(layout)
         return exact.equal(a.counts, b.counts) and exact.equal(a.sums, b.sums) and _equal_lists(a.lists, b.lists)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         sizes = {name: len(spec.axis) for name, spec in self.layout.specs.items()}
         sizes |= {name: len(counts.keys()) for name, counts in self.lists.items()}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="[MODEL] DATA...")
 @click.option("--by", required=True, metavar="COLUMNS", help="The columns of the groups, with commas between.")
-@click.option("--target", metavar="COLUMN", help="Without a model: the column of the true classes.")
+@click.option("-t", "--target", metavar="COLUMN", help="Without a model: the column of the true classes.")
 @click.option("--score", metavar="COLUMN", help="Without a model: the probability of the positive class.")
 @click.option("--predicted", metavar="COLUMN", help="Without a model: what was said.")
 @click.option("--positive", metavar="CLASS", help="The class that is meant; the second of two if not given.")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import itertools
+import os
+import shlex
 import sys
 from contextlib import ExitStack
 from functools import partial
@@ -66,6 +69,7 @@ def predict(
         answers, source = OfMixture(found, every), reading.files(paths)
     elif found.kind != "regression":
         answers = OfClasses(data.able(found, model), every, None if rule is None else data.load_rule(rule, found))
+        _no_texts(found, model, paths, reading)
         source = reading.files(paths, data.text_column(found, model) if lines else None)
     elif lines or every or rule:
         raise WrongUsageError("--lines, --all and --rule are for models of naive Bayes; this is a regression")
@@ -91,6 +95,16 @@ def predict(
             out.write(written)
             report += noted
     data.say_report(report, quiet)
+
+
+def _no_texts(found: Any, model: str, paths: tuple[str, ...], reading: options.Input) -> None:
+    """Refuse a text where a file is expected, and say what takes one."""
+    missing = [path for path in paths if path != "-" and not reading.on_spark and not os.path.exists(path)]
+    if missing and not glob.has_magic(missing[0]) and any(how.words for how in found.schema.features.values()):
+        raise click.ClickException(
+            f"there is no file {missing[0]!r}; of a text, `evenodds explain {model} {shlex.quote(missing[0])}` says "
+            "what it is, and why; many texts are read from a file, one a line, with --lines (- is standard input)"
+        )
 
 
 def _answered(cells: Any, writer: Any, answers: Any, threads: int | None, batch: Any) -> list[tuple[bytes, Report]]:

@@ -19,9 +19,8 @@ FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Ca
 @click.option(
     "-f",
     "--family",
-    required=True,
     type=click.Choice(list(FAMILIES)),
-    help="What the target is: a number, a yes or no, one of several classes, a count.",
+    help="What the target is: a number, a yes or no, one of several classes, a count. Guessed, and said, if not given.",
 )
 @click.option("--exposure", metavar="COLUMN", help="Of a count: the time, people or miles it was counted over.")
 @click.option("--offset", metavar="COLUMN", help="A column that is added to the score.")
@@ -54,7 +53,7 @@ FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Ca
 def regress(
     paths: tuple[str, ...],
     target: str,
-    family: str,
+    family: str | None,
     exposure: str | None,
     offset: str | None,
     trials: str | None,
@@ -75,23 +74,28 @@ def regress(
     Linear (gaussian), logistic (bernoulli), softmax (categorical) or Poisson regression, of files of any size.
 
     \b
-      evenodds regress births.csv --target weight --family gaussian
+      evenodds regress births.csv --target weight
       evenodds regress claims.csv -t claims -f poisson --exposure years --role zone=category -o claims.eo
       evenodds predict claims.eo new.csv
     """
-    settings = _settings(family, prior, errors, not no_intercept, missing, references)
+    from evenodds import families
+    from evenodds.models.glm.asked import likely_family
     from evenodds.models.glm.plan import Roles
     from evenodds.models.glm.regress import regress as fit
     from evenodds.text.words import Words
 
-    told = options.columns_of(roles, Words()) or None
-
+    told, asked = options.columns_of(roles, Words()) or None, Roles(target, weight, offset, exposure, trials)
     started = time.perf_counter()
     source = reading.files(paths).rereadable()
-    with data.notes(reading.quiet), data.progress(source, "fitting", reading.quiet):
-        model, report = fit(
-            source, Roles(target, weight, offset, exposure, trials), settings, told, None, reading.threads
+    guessed = likely_family(source, asked) if family is None else getattr(families, FAMILIES[family])
+    settings = _settings(guessed, prior, errors, not no_intercept, missing, references)
+    if family is None:
+        others = ", ".join(name for name, kind in FAMILIES.items() if kind != guessed.__name__)
+        data.say(
+            [f"{target!r} is taken as {guessed.__name__.lower()}; --family says otherwise: {others}"], reading.quiet
         )
+    with data.notes(reading.quiet), data.progress(source, "fitting", reading.quiet):
+        model, report = fit(source, asked, settings, told, None, reading.threads)
     if output is not None:
         model.save(output)
     data.say_report(report, reading.quiet)
@@ -104,10 +108,9 @@ def regress(
 
 
 def _settings(
-    family: str, prior: str | None, errors: Any, intercept: bool, missing: Any, references: tuple[str, ...]
+    family: Any, prior: str | None, errors: Any, intercept: bool, missing: Any, references: tuple[str, ...]
 ) -> Any:
     """The settings that the options give."""
-    from evenodds import families
     from evenodds.models.glm.settings import RegressionSettings
 
     believed: Any = prior
@@ -123,8 +126,6 @@ def _settings(
             raise WrongUsageError(f"--reference: expected COLUMN=VALUE, not {text!r}")
         named[name] = value
     try:
-        return RegressionSettings(
-            getattr(families, FAMILIES[family]), believed, intercept, errors, missing=missing, reference=named
-        )
+        return RegressionSettings(family, believed, intercept, errors, missing=missing, reference=named)
     except ValueError as error:
         raise WrongUsageError(str(error)) from None

@@ -82,7 +82,10 @@ def decide(
         which = f"column {names[0]!r}" if len(names) == 1 else f"each of the columns {', '.join(map(repr, names))}"
         warnings.warn(f"{which} {LEFT_OUT[reason]}", SchemaWarning, stacklevel=2)
     if all(column.role == "ignore" for column in decided.values()):
-        raise DataError("no column is left to learn from: give one a family, as in columns={'name': Categorical}")
+        raise DataError(
+            "no column is left to learn from: give one a family, as in columns={'name': Categorical} or "
+            "--role name=category"
+        )
     return decided
 
 

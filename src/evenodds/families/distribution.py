@@ -92,8 +92,6 @@ class Distribution:
         names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         fields = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self) if f.repr)  # type: ignore[arg-type]
         return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in fields)})"

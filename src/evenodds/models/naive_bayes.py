@@ -109,8 +109,6 @@ class Model(Saved):
             and self.tally == other.tally
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Model({self.rows:,} rows, {len(self.classes)} classes of {self.schema.target!r})\n{self.schema!r}"
 

@@ -123,8 +123,6 @@ class Counts:
             and _same(self.links, other.links)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def keys(self) -> Keys:
         """The keys that occur in any class, in ascending order."""
         return self._keys

@@ -25,11 +25,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, brief
 from evenodds.families.leaves import Floats
-from evenodds.models.bayes_net.structure import Structure, brief, unknown
+from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import check_size, checked_states, configurations, normalised
 from evenodds.replacing import Path, replacing
+from evenodds.schema import did_you_mean
 
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[^\s{}()\[\],;|"]+|[{}()\[\],;|"]', re.DOTALL)
 _MARKS = frozenset("{}()[],;|")
@@ -171,7 +172,7 @@ class _Reader:
         """The name of a variable that was declared."""
         name = self.a_name("the name of a variable")
         if name not in self.states:
-            self.refuse(unknown("variable", name, self.states), self.at - 1)
+            self.refuse(did_you_mean(name, self.states, "variable"), self.at - 1)
         return name
 
     def variable(self) -> None:
@@ -254,7 +255,7 @@ class _Reader:
                     where = sum([place[value] for place, value in zip(places, values)])
                 except KeyError:
                     parent, value = next((p, v) for p, v in zip(parents, values) if v not in self.states[p])
-                    self.refuse(unknown("state", value, self.states[parent], f"variable {brief(parent)}: "), begin)
+                    self.refuse(f"variable {brief(parent)}: {did_you_mean(value, self.states[parent], 'state')}", begin)
                 if known[where] is not None:
                     self.refuse(f"the table of {brief(node)} has the row ({', '.join(values)}) twice", begin)
                 known[where] = self.numbers(shape[-1], begin)

@@ -23,6 +23,7 @@ from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.structure_search import chow_liu, tan
 from evenodds.models.bayes_net.tables import States
 from evenodds.models.bayes_net.tallies import Settings
+from evenodds.schema import did_you_mean
 from evenodds.tally import Tally
 
 Search = Literal["star", "tan", "chow-liu", "hill-climbing"]
@@ -136,9 +137,7 @@ def _star(names: list[str], target: str | None) -> Structure:
     """Naive Bayes: the class is every other node's only parent."""
     assert target is not None
     if target not in names:
-        from evenodds.models.bayes_net.structure import unknown
-
-        raise DataError(unknown("column", target, names))
+        raise DataError(did_you_mean(target, names))
     return Structure({name: () if name == target else (target,) for name in names})
 
 

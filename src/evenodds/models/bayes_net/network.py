@@ -168,8 +168,6 @@ class Network(Questions, Saved):
             and self.target == other.target
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         size = self.n_parameters
         many = f"{size['joint']:,}" if size["joint"] < 10**9 else f"about 10^{len(str(size['joint'])) - 1}"

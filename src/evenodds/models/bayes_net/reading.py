@@ -23,7 +23,7 @@ from evenodds.families import Binned, Categorical
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints, Labels
 from evenodds.models.bayes_net.counting import count_families
-from evenodds.models.bayes_net.structure import Structure, unknown
+from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import States, checked_states
 from evenodds.schema import Column, Schema, did_you_mean
 from evenodds.tally import Tally
@@ -67,7 +67,7 @@ class Columns:
             elif many > MANY:
                 raise DataError(
                     f"column {name!r} has {many} different numbers: a node has a few states; cut it, as in "
-                    f"cuts={{{name!r}: 5}} for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}"
+                    f"cuts={{{name!r}: 5}} (--cut {name}=5) for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}"
                 )
         return cls(kinds, edges)
 
@@ -177,7 +177,7 @@ class Encoded:
     def place(self, name: str) -> int:
         """Where a node is among all."""
         if name not in self.names:
-            raise DataError(unknown("node", name, self.names))
+            raise DataError(did_you_mean(name, self.names, "node"))
         return self.names.index(name)
 
     @property

@@ -10,14 +10,14 @@ before their children.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, brief
+from evenodds.schema import did_you_mean
 
 _PART = re.compile(r'"((?:[^"\\]|\\.)*)"|(->|<-|→|←|[,;\n])|((?:(?!->|<-|→|←)[^",;\n])+)|(.)', re.DOTALL)
 
@@ -106,7 +106,7 @@ class Structure:
         """Refuse a name that is no node."""
         for name in names:
             if name not in self.parents:
-                raise DataError(unknown("node", name, self.parents))
+                raise DataError(did_you_mean(name, self.parents, "node"))
 
     def ancestors(self, names: Iterable[str]) -> set[str]:
         """These nodes, their parents, and so on up."""
@@ -223,19 +223,3 @@ def quoted(name: str) -> str:
     plain = re.fullmatch(r"[^\s\",;]+", name) and not re.search("->|<-|→|←", name)
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return name if plain else f'"{escaped}"'
-
-
-def brief(text: str) -> str:
-    """The beginning of a long text, in quotes."""
-    return repr(text if len(text) <= 40 else text[:39] + "…")
-
-
-def unknown(what: str, name: str, names: Iterable[str], where: str = "") -> str:
-    """A sentence for a name that is not there, with the nearest one that is."""
-    known = [str(one) for one in names]
-    folded = {other.casefold(): other for other in reversed(known)}
-    near = difflib.get_close_matches(name.casefold(), folded, 1)
-    if near:
-        return f"{where}{what} {brief(name)} not found; did you mean {folded[near[0]]!r}?"
-    shown = ", ".join(map(repr, known[:8])) + (", …" if len(known) > 8 else "")
-    return f"{where}{what} {brief(name)} not found; there are {shown or 'none'}"

@@ -12,7 +12,8 @@ import numpy as np
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
-from evenodds.models.bayes_net.structure import Structure, unknown
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.schema import did_you_mean
 
 States = Mapping[str, tuple[str, ...]]
 NEAR = 1e-6  # how far from 1 a row may sum, as rounded numbers do
@@ -152,7 +153,7 @@ def place(node: str, value: Any, states: tuple[str, ...]) -> int:
     try:
         return states.index(value if isinstance(value, str) else canonical(value))
     except ValueError:
-        raise DataError(unknown("state", canonical(value), states, f"node {node!r}: ")) from None
+        raise DataError(f"node {node!r}: {did_you_mean(canonical(value), states, 'state')}") from None
 
 
 def configurations(parents: tuple[str, ...], states: States) -> Iterable[tuple[str, ...]]:

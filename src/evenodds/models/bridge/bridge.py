@@ -138,8 +138,6 @@ class Bridge(Saved):
             and np.array_equal(self.curvature, other.curvature)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         rows, classes = f"{self.rows:,} rows", f"{len(self.classes)} classes of {self.schema.target!r}"
         return (

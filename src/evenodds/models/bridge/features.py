@@ -182,8 +182,6 @@ class Features:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Features) and [*map(_plain, self.parts)] == [*map(_plain, other.parts)]
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 def _plain(part: Part) -> tuple[Any, ...]:
     """What tells a part from another."""

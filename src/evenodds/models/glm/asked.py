@@ -6,6 +6,7 @@ from typing import Any
 
 from evenodds.cells import target_kind
 from evenodds.data.decide import decide
+from evenodds.data.reading import coded
 from evenodds.data.source import Memory, Source
 from evenodds.errors import DataError, warn
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
@@ -34,6 +35,25 @@ def schema_of(source: Source, roles: Roles, settings: RegressionSettings, column
             warn(f"column {name!r} is text: left out", SchemaWarning)
             decided[name] = Column(role="ignore")
     return Schema(decided, roles.target, kind)
+
+
+def likely_family(source: Source, roles: Roles) -> type[Gaussian | Bernoulli | Categorical | Poisson]:
+    """The output distribution of a target of which nothing was told: two values are a yes or no, texts are classes,
+    what has an exposure is a count, what has trials a number of successes; any other number is a number.
+
+    >>> from evenodds.data.memory import table
+    >>> likely_family(Memory(table([{"ill": "yes"}, {"ill": "no"}])), Roles("ill")).__name__
+    'Bernoulli'
+    """
+    if roles.exposure is not None or roles.trials is not None:
+        return Poisson if roles.exposure is not None else Bernoulli
+    sample = source.table if isinstance(source, Memory) else source.sample()
+    if roles.target not in sample.columns:
+        raise DataError(f"{source.name}: {did_you_mean(roles.target, sample.columns)}")
+    raw = sample[roles.target]
+    if len(coded(raw, f"{source.name}: the target {roles.target!r}").labels) == 2:
+        return Bernoulli
+    return Categorical if target_kind(raw) == "text" else Gaussian
 
 
 def check_roles(roles: Roles, settings: RegressionSettings) -> None:

@@ -57,8 +57,6 @@ class GaussianPrior:
             for a, b in ((self.mean, other.mean), (self.precision, other.precision))
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def resolved(self, design: Design, outputs: int) -> tuple[Floats, Floats]:
         """The mean (n,) and the precision, (n,) or (n, n), of a design's coefficients, class after class."""
         mean = _vector(self.mean, design, outputs, "mean")
@@ -99,7 +97,7 @@ def _named(name: str, design: Design) -> Sequence[int]:
     for term in design.categories:
         if term.column == name:
             return [design.names.index(one) for one in term.names]
-    raise DataError(f"prior: {did_you_mean(name, design.names).replace('column', 'coefficient', 1)}")
+    raise DataError(f"prior: {did_you_mean(name, design.names, 'coefficient')}")
 
 
 def as_prior(prior: Any) -> GaussianPrior | Literal["jeffreys"] | None:

@@ -82,7 +82,7 @@ class Regression(Saved):
         from evenodds.schema import did_you_mean
 
         if name not in self.names:
-            raise KeyError(did_you_mean(name, self.names).replace("column", "coefficient", 1))
+            raise KeyError(did_you_mean(name, self.names, "coefficient"))
         found = self.coefficients[self.names.index(name)]
         return float(found) if self.coefficients.ndim == 1 else found
 
@@ -91,8 +91,6 @@ class Regression(Saved):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Regression) and self.to_bytes() == other.to_bytes()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def table(self, level: float = 0.95) -> Frame:
         """The coefficients with standard errors, z or t, p and intervals."""

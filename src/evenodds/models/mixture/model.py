@@ -187,8 +187,6 @@ class MixtureModel(Saved):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MixtureModel) and self.to_bytes() == other.to_bytes()
 
-    __hash__ = None  # type: ignore[assignment]
-
     # -- what it says ------------------------------------------------------------------------------------------------
 
     def log_joint(self, rows: Any, threads: int | None = None) -> Floats:

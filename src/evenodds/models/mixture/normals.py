@@ -164,7 +164,7 @@ class Seen:
         """The marginal of these columns."""
         inner = whole.covariances[:, columns[:, None], columns]
         factors = np.empty_like(inner)
-        for g, root in enumerate(np.linalg.cholesky(inner)):
+        for g, root in enumerate(np.linalg.cholesky(inner) if len(columns) else ()):  # LAPACK takes no empty matrix
             factors[g] = dtrtri(root, lower=1)[0]
         lift = whole.covariances[:, :, columns] @ factors.transpose(0, 2, 1)
         rest = whole.covariances - lift @ lift.transpose(0, 2, 1)
