@@ -39,7 +39,24 @@ COMMANDS = {
 INTERRUPTED, NO_READER = 130, 141  # what a shell reports of a process ended by SIGINT and by SIGPIPE
 
 
-class LazyGroup(click.Group):
+class Group(click.Group):
+    """A click group that answers a name it does not know with those it does."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's, for the names it knows."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(known)}."
+            raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(Group):
     """A click group that knows its commands by name and imports the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -68,18 +85,6 @@ class LazyGroup(click.Group):
         """The list under `evenodds --help`, from the table alone."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's, but an unknown name is answered from the table."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib
-
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"the commands are {', '.join(COMMANDS)}."
-            raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx)
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; whatever it meets ends in one sentence and the documented exit code."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import options
+from evenodds.cli import Group, options
 from evenodds.cli.bandit_experiment import add, create, decide, export, report, reward, wrong_usage
 from evenodds.cli.output import WrongUsageError, print_json
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 POLICIES = "greedy, explore=T0, epsilon=E, ucb[=C], ucb1, thompson, exp3; @window=N or @fade=F behind it forgets"
 
 
-@click.group(no_args_is_help=True)
+@click.group(cls=Group, no_args_is_help=True)
 def bandit() -> None:
     """Choose between arms while learning what they pay.
 

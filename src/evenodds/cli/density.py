@@ -117,6 +117,7 @@ def _read(paths: tuple[str, ...], column: str, by: str | None, weight: str | Non
 
     from evenodds.data.reading import Reading
     from evenodds.data.report import Report
+    from evenodds.errors import DataError
     from evenodds.families import Kernel
     from evenodds.schema import Column, Schema
 
@@ -136,6 +137,8 @@ def _read(paths: tuple[str, ...], column: str, by: str | None, weight: str | Non
                 mine = cells.target.places == place
                 if mine.any():
                     parts.setdefault(label, []).append((x[mine], None if weights is None else weights[mine]))
+    if not parts:
+        raise DataError(f"{source.name} has no rows" + (f" with a {by!r}" if by else ""))
     return Read(
         {
             name: (

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenodds.cli import options
+from evenodds.cli import Group, options
 from evenodds.cli.net_fair import fair
 from evenodds.cli.net_learn import fit, learn, load_network, structure_of, write_network
 from evenodds.cli.output import WrongUsageError, print_json
@@ -15,7 +15,7 @@ from evenodds.cli.output import WrongUsageError, print_json
 METHODS = ("exact", "weighting", "gibbs")
 
 
-@click.group(no_args_is_help=True)
+@click.group(cls=Group, no_args_is_help=True)
 def net() -> None:
     """Bayesian networks: fit, learn, query, separated, fair, show, sample, convert.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import data, options
+from evenodds.cli import Group, data, options
 from evenodds.cli.judging import judging
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 
@@ -21,7 +21,7 @@ roles = click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE",
 rows = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 
 
-@click.group(no_args_is_help=True)
+@click.group(cls=Group, no_args_is_help=True)
 def shift() -> None:
     """Does it still hold? drift, sites, labels.
 

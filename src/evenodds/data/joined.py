@@ -5,6 +5,9 @@
 >>> both = joined([one, two])
 >>> both.rows["age"].to_pylist(), sorted(both.target.labels.texts())
 ([30.0, 40.0, 31.0, 40.0], ['ill', 'well'])
+>>> other = Learnt(table({"age": ["old", "40"]}), one.target)
+>>> joined([one, other]).rows["age"].to_pylist()
+['30', '40', 'old', '40']
 """
 
 from __future__ import annotations
@@ -40,7 +43,10 @@ def _column(parts: list[Any]) -> Any:
         return joined_texts(parts)
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
-    return pa.chunked_array([chunk for part in parts for chunk in _chunks(part)])
+    chunks = [chunk for part in parts for chunk in _chunks(part)]
+    if len({chunk.type for chunk in chunks}) > 1:  # numbers here, texts there: they have in common how they are written
+        chunks = [text for chunk in chunks for text in _chunks(codes(chunk))]
+    return pa.chunked_array(chunks)
 
 
 def _chunks(part: Any) -> list[Any]:
