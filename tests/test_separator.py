@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -99,6 +99,16 @@ def test_iris():
     assert not all_three.separable_
     assert set(iris.target[all_three.certificate_.rows]) == {1, 2}
     assert all_three.score(iris.data, iris.target) > 0.97
+
+
+def test_three_wines_with_columns_of_very_different_units():
+    """Constants that are moved together change nothing, and must not run away."""
+    wine = load_wine()
+    line = eo.LinearSeparator().fit(wine.data, wine.target)
+    assert line.separable_
+    assert line.score(wine.data, wine.target) == 1
+    assert line.separator_.gap < 1e-10
+    assert line.euclidean_margin_ == pytest.approx(0.291311300, rel=1e-8)
 
 
 def test_digits_4_and_9():

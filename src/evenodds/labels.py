@@ -114,8 +114,6 @@ class Fixed(Grid):
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is Fixed and len(self.keys) == len(other.keys))
 
-    __hash__ = None
-
 
 class Labels(Grid):
     """Sorted 64-bit keys, the texts beside them as one run of UTF-8 bytes cut at `ends`."""
@@ -193,8 +191,6 @@ class Labels(Grid):
             and _same(self.ends, other.ends)
             and _same(self.blob, other.blob)
         )
-
-    __hash__ = None
 
     def take(self, indices: NDArray[np.integer]) -> Labels:
         """The labels at these places, which must be in ascending order."""

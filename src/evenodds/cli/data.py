@@ -137,7 +137,8 @@ def text_column(model: Any, where: str) -> str:
     """The column that a text alone is: the model's only one."""
     features = [(name, column) for name, column in model.schema.features.items() if column.words is not None]
     if len(features) != 1 or {how.source or name for name, how in model.schema.features.items()} != {features[0][0]}:
-        raise BadDataError(f"{where} has other columns than one of text: give rows as COLUMN=VALUE, or a file")
+        text = f", as in {features[0][0]}=TEXT" if features else ""
+        raise BadDataError(f"{where} has other columns than one of text: give rows as COLUMN=VALUE{text}, or a file")
     return features[0][0]
 
 

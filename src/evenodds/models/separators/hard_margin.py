@@ -20,6 +20,7 @@ from evenodds.models.alone import alone
 from evenodds.models.separators.vectors import Rows
 
 ZERO = 1e-11  # of a step or a multiplier beside the weights: nothing but rounding
+FREE = 1e-9  # of a direction beside its part in the norm: all constants moved together, say, which changes nothing
 
 
 @dataclass(frozen=True)
@@ -78,4 +79,4 @@ def _step(A: Floats, w: Floats, in_norm: NDArray[np.bool_]) -> Floats:
     Z = Q[:, len(A) :]
     if not Z.shape[1]:
         return np.zeros(len(w))
-    return np.asarray(Z @ np.linalg.lstsq(Z[in_norm], -w[in_norm], rcond=None)[0])
+    return np.asarray(Z @ np.linalg.lstsq(Z[in_norm], -w[in_norm], rcond=FREE)[0])
