@@ -8,7 +8,7 @@ demo: .venv/ready
 	$(BIN)/evenodds demo
 
 test: .venv/ready
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2
 
 check: .venv/ready
 	$(BIN)/ruff format --check .

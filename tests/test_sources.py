@@ -23,8 +23,6 @@ from evenodds.models.learn_many import learn_many
 from evenodds.models.mixture import rows as mixture_rows
 from tables import mixed
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 N = 1200
 WORDS = {"text": eo.Words(ngrams=2), "kicks": eo.Poisson, "height": eo.Gaussian, "colour": eo.Categorical}
 START = [[165.0, 15.0], [185.0, 40.0]]

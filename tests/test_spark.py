@@ -19,8 +19,6 @@ from evenodds.data.passes import Summed, added
 from evenodds.data.spark import Spark
 from tables import mixed
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @pytest.fixture(scope="session")
 def session():
