@@ -223,6 +223,18 @@ def test_explain_a_row_and_rows(model, people):
     assert "not both" in run("explain", model, "sex=male", people, code=2).stderr
 
 
+def test_explain_shows_flags_as_they_are_written(tmp_path):
+    table, saved = tmp_path / "horses.csv", tmp_path / "horses.eo"
+    table.write_text("surgery,outcome\n" + "yes,died\nno,lived\nno,died\n,lived\n" * 10)
+    run("fit", table, "-t", "outcome", "-o", saved)
+    assert "surgery = no " in run("explain", saved, "surgery=no").stdout
+    assert "surgery = 1 " in run("explain", saved, "surgery=1").stdout
+    first, *_, third = run("explain", saved, table).stdout.split("\n\n")
+    assert "surgery = yes " in first
+    assert "surgery = no " in third
+    assert "surgery = missing " in run("explain", saved, table, "--row", 4).stdout
+
+
 def test_show(model):
     page = run("show", model).stdout
     assert "p(sex | survived)" in page

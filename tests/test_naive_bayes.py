@@ -52,6 +52,16 @@ def test_one_row_has_one_explanation_and_names_the_missing():
     assert why.to_dict()["terms"][0]["column"] == "colour"
 
 
+def test_a_flag_is_explained_by_the_word_that_was_given():
+    rows = [{"surgery": word, "age": 30 + i % 7} for i, word in enumerate(["yes", "no"] * 20)]
+    nb = eo.NaiveBayes().fit(rows, [word["surgery"] == "yes" for word in rows])
+    assert nb.model_.schema.columns["surgery"].family is eo.Bernoulli
+    said = {words: nb.explain([{"surgery": words}]).terms for words in ("no", "yes", "true", None)}
+    shown = {given: next(term.value for term in terms if term.column == "surgery") for given, terms in said.items()}
+    assert shown == {"no": "no", "yes": "yes", "true": "true", None: None}
+    assert next(t.value for t in nb.explain([{"surgery": 1, "age": 31}]).terms if t.column == "surgery") == 1
+
+
 def test_a_class_may_be_explained_against_another():
     X, _ = mixed(5)
     why = fitted().explain(X.iloc[[0]], of="hi", against="lo")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,7 @@ from evenodds.cli.output import WrongUsageError, print_json
 if TYPE_CHECKING:
     from evenodds.data.files import Files
     from evenodds.data.memory import Table
+    from evenodds.data.source import Batch
     from evenodds.models.explanation import Explanation
     from evenodds.models.naive_bayes import Model
 
@@ -112,9 +113,27 @@ def _row(model: Model, cells: list[str], where: str, quiet: bool) -> Table:
             raise DataError(f"{where}: {did_you_mean(name, names)}")
         given[name] = value
     columns = {name: Texts.of([given.get(name)]) for name in names}
-    read = Reading(model.schema, target=False)(TableBatch(Table(columns, 1)))
+    batch = TableBatch(Table(columns, 1))
+    read = Reading(model.schema, target=False)(batch)
     data.say_report(read.report, quiet)
-    return read.table
+    return _as_written(read.table, batch, 0, model)
+
+
+def _as_written(row: Table, batch: Batch, at: int, model: Model) -> Table:
+    """A row whose flags are words again, as "yes", where the batch has words."""
+    import pyarrow as pa
+
+    from evenodds.data.memory import Table
+    from evenodds.families import Bernoulli
+    from evenodds.texts import Texts
+
+    columns = dict(row.columns)
+    for name, how in model.schema.features.items():
+        raw = batch.column(name) if how.family is Bernoulli and how.source is None else None
+        value: Any = row[name]
+        if isinstance(raw, Texts) and value[0] == value[0]:
+            columns[name] = pa.array([raw.text(at)])
+    return Table(columns, row.rows)
 
 
 def _rows(model: Model, source: Files, numbers: tuple[int, ...]) -> list[Table]:
@@ -132,7 +151,7 @@ def _rows(model: Model, source: Files, numbers: tuple[int, ...]) -> list[Table]:
         here = [n - 1 - start for n in wanted if start < n <= rows]
         if here:
             part = reading(batch).table
-            found += [part.slice(i, i + 1) for i in here]
+            found += [_as_written(part.slice(i, i + 1), batch, i, model) for i in here]
         if rows >= wanted[-1]:
             break
     if not found or (numbers and rows < wanted[-1]):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from evenodds.cells import Coded
+from evenodds.cells import Coded, is_text
 from evenodds.data.memory import Table
 from evenodds.errors import DataError
-from evenodds.families import WordCounts
+from evenodds.families import Bernoulli, WordCounts
 from evenodds.labels import canonical
 from evenodds.models.explanation import Explanation, Passage, Term, believed, difference, token_evidence, word_terms
 from evenodds.models.naive_bayes import Model
@@ -114,7 +116,8 @@ def _values(rows: Table, name: str, model: Model) -> Any:
     if isinstance(read, Texts):
         return lambda i: read.text(i)
     if not isinstance(read, Coded):
-        return lambda i: (None, "missing: no evidence") if np.isnan(read[i]) else (_short(read[i]), "")
+        said = _flags(rows, name, model)
+        return lambda i: (None, "missing: no evidence") if np.isnan(read[i]) else (said(i) or _short(read[i]), "")
     known = getattr(model.distributions.get(name), "labels", None)
 
     def value(i: int) -> tuple[Any, str]:
@@ -127,6 +130,15 @@ def _values(rows: Table, name: str, model: Model) -> Any:
         return read.labels.text(place), "" if seen else unseen
 
     return value
+
+
+def _flags(rows: Table, name: str, model: Model) -> Callable[[int], str | None]:
+    """What a flag's cell says, as "yes", where it is a word."""
+    column = model.schema.features[name]
+    raw: Any = rows[column.source or name] if column.family is Bernoulli and not column.parts else None
+    if isinstance(raw, pa.Array | pa.ChunkedArray) and is_text(raw.type):
+        return lambda i: raw[i].as_py()
+    return raw.text if isinstance(raw, Texts) else lambda i: None
 
 
 def _short(x: float) -> float | int:
