@@ -183,6 +183,11 @@ def test_one_class_is_nothing_to_compare():
         compare(np.ones((30, 2)), np.ones(30), ["naive"])
 
 
+def test_two_rows_are_too_few_to_compare():
+    with pytest.raises(ValueError, match="2 rows are too few"):
+        compare(np.ones((2, 2)), [0, 1], ["naive"])
+
+
 # -- the opponent ----------------------------------------------------------------------------------------------------
 
 

@@ -244,6 +244,10 @@ def _sizes(sizes: Sequence[int] | None, pool: int, truth: Coded) -> list[int]:
     counts = np.sort(np.bincount(truth.places))[::-1]
     if (counts > 0).sum() < 2:
         raise DataError("the target has only one class: there is nothing to tell apart")
+    if pool < 2:
+        raise DataError(
+            f"{len(truth.places)} rows are too few to compare: some are held out, and two must be left to learn"
+        )
     least = max(10, int(np.ceil(2 * counts.sum() / counts[1])))
     if sizes is None:
         sizes = [pool >> j for j in range(MOST) if pool >> j >= least] or [pool]
