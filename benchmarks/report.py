@@ -64,8 +64,16 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+        "versions": {package: _version(package) for package in PACKAGES},
     }
+
+
+def _version(package: str) -> str:
+    """Of a package; one that is run from its source, or that a peer's environment lacks, has none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def save(name: str, result: dict[str, Any]) -> Path:

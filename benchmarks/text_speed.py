@@ -243,7 +243,9 @@ def one_process(text: Corpus, case: Case) -> Result:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "model.eo"
         model.save(path)
-        command = [sys.executable, "-m", "evenodds", "explain", str(path), message]
+        script = Path(sys.executable).parent / "evenodds"
+        start = [str(script)] if script.exists() else [sys.executable, "-m", "evenodds"]
+        command = [*start, "explain", str(path), message]
         found: dict[bool, list[float]] = {True: [], False: []}
         for at in range(2 * PROCESSES + 2):
             cached = at % 2 == 0
