@@ -244,8 +244,8 @@ def one_process(text: Corpus, case: Case) -> Result:
         path = Path(place) / "model.eo"
         model.save(path)
         script = Path(sys.executable).parent / "evenodds"
-        start = [str(script)] if script.exists() else [sys.executable, "-m", "evenodds"]
-        command = [*start, "explain", str(path), message]
+        program = [str(script)] if script.exists() else [sys.executable, "-m", "evenodds"]
+        command = [*program, "explain", str(path), message]
         found: dict[bool, list[float]] = {True: [], False: []}
         for at in range(2 * PROCESSES + 2):
             cached = at % 2 == 0
