@@ -233,6 +233,12 @@ def test_explain_shows_flags_as_they_are_written(tmp_path):
     assert "surgery = yes " in first
     assert "surgery = no " in third
     assert "surgery = missing " in run("explain", saved, table, "--row", 4).stdout
+    dated = tmp_path / "dated.csv"
+    days = [f"2024-{1 + i % 12:02}-01" for i in range(400)]
+    rows = (f"{'yes' if i % 3 else 'no'},{day},{'died' if i % 2 else 'lived'}" for i, day in enumerate(days))
+    dated.write_text("\n".join(["surgery,day,outcome", *rows]))
+    run("fit", dated, "-t", "outcome", "--role", "day=date", "-o", saved)
+    assert "surgery = no " in run("explain", saved, "surgery=no", "day=2024-05-06").stdout
 
 
 def test_show(model):

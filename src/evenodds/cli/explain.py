@@ -127,12 +127,12 @@ def _as_written(row: Table, batch: Batch, at: int, model: Model) -> Table:
     from evenodds.families import Bernoulli
     from evenodds.texts import Texts
 
-    columns = dict(row.columns)
+    columns: dict[str, Any] = dict(row.columns)
     for name, how in model.schema.features.items():
-        raw = batch.column(name) if how.family is Bernoulli and how.source is None else None
-        value: Any = row[name]
-        if isinstance(raw, Texts) and value[0] == value[0]:
-            columns[name] = pa.array([raw.text(at)])
+        if how.family is Bernoulli and how.source is None:
+            raw, value = batch.column(name), columns[name][0]
+            if isinstance(raw, Texts) and value == value:
+                columns[name] = pa.array([raw.text(at)])
     return Table(columns, row.rows)
 
 
