@@ -136,9 +136,8 @@ def _flags(rows: Table, name: str, model: Model) -> Callable[[int], str | None]:
     """What a flag's cell says, as "yes", where it is a word."""
     column = model.schema.features[name]
     raw: Any = rows[column.source or name] if column.family is Bernoulli and not column.parts else None
-    if isinstance(raw, pa.Array | pa.ChunkedArray) and is_text(raw.type):
-        return lambda i: raw[i].as_py()
-    return raw.text if isinstance(raw, Texts) else lambda i: None
+    words = isinstance(raw, pa.Array | pa.ChunkedArray) and is_text(raw.type)
+    return lambda i: raw[i].as_py() if words else None
 
 
 def _short(x: float) -> float | int:
