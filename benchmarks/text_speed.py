@@ -246,6 +246,7 @@ def one_process(text: Corpus, case: Case) -> Result:
         script = Path(sys.executable).parent / "evenodds"
         program = [str(script)] if script.exists() else [sys.executable, "-m", "evenodds"]
         command = [*program, "explain", str(path), message]
+        installed = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         found: dict[bool, list[float]] = {True: [], False: []}
         for at in range(2 * PROCESSES + 2):
             cached = at % 2 == 0
@@ -256,7 +257,7 @@ def one_process(text: Corpus, case: Case) -> Result:
                     os.fsync(file.fileno())
                     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             start = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=installed)
             found[cached].append(time.perf_counter() - start)
         size = path.stat().st_size
     warm, cold = (statistics.median(found[cached][1:]) * 1e3 for cached in (True, False))
@@ -398,10 +399,7 @@ def main() -> None:
         for job in options.only.split(","):
             chosen = cases(job, absent, options.peers_only, options.smoothing, size)
             chosen = [case for case in chosen if re.search(options.match, str(case))]
-            if not options.peers_only and job in (
-                "fit",
-                "predict",
-            ):  # compiled code is on disk before anything is timed
+            if not options.peers_only and job in ("fit", "predict"):  # code compiled and on disk before it is timed
                 measure(Case("ours", job, ngrams=2, size=WARM), path, 0)
             found[job] = [measure(case, path, options.repeats if case.who == "ours" else 0) for case in chosen]
             show(job, found[job])

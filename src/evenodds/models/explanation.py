@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenodds.show import cell
 from evenodds.text.listed import shrunk
@@ -14,8 +13,7 @@ WIDTH = 24  # of the longest bar
 LINES = 24  # terms that are shown one by one
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """What one column adds to the log-odds."""
 
     column: str
@@ -24,8 +22,7 @@ class Term:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A text in pieces, each with what it adds to the log-odds; None where it says nothing.
 
     An n-gram's evidence is shared by its words, so the pieces add up to the terms of the words that are there.
@@ -35,8 +32,7 @@ class Passage:
     pieces: tuple[tuple[str, float | None], ...]
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """The log-odds of one class against another: prior + one term per column = total."""
 
     of: Any
@@ -54,7 +50,7 @@ class Explanation:
             "against": self.against,
             "probability": self.probability,
             "prior": self.prior,
-            "terms": [vars(term) for term in self.terms],
+            "terms": [term._asdict() for term in self.terms],
             "total": self.total,
         }
 
@@ -133,7 +129,7 @@ def word_terms(
 def believed(terms: list[Term], exponent: float, shrink: float, tokens: int) -> list[Term]:
     """What words say, as far as a temper believes a text of so many tokens."""
     belief = exponent * shrunk(tokens, shrink)
-    return terms if belief == 1 else [replace(term, log_odds=belief * term.log_odds) for term in terms]
+    return terms if belief == 1 else [term._replace(log_odds=belief * term.log_odds) for term in terms]
 
 
 def token_evidence(a: float, b: float, bernoulli: bool) -> float:

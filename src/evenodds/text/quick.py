@@ -11,8 +11,7 @@ import mmap
 import os
 import zlib
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenodds import file
 from evenodds.text import tokenise
@@ -23,8 +22,7 @@ PREFIX = "quick."
 ARRAYS = {"keys": "U64", "weights": "F64", "constant": "F64", "prior": "F64"}
 
 
-@dataclass(frozen=True)
-class Quick:
+class Quick(NamedTuple):
     """What one message needs: the classes in their order, and the weights of a column's tokens."""
 
     column: str

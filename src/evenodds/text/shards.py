@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +70,7 @@ def word_replacements(
     """What becomes of stop words, words to be stemmed and words read as others, each looked up once; and the stems."""
     vocabulary: list[bytes] = []
     if options.stem is not None or read_as is not None:
-        plain = replace(options, stem=None, stop_words=frozenset(), ngrams=1, seed=0)
+        plain = options.but(stem=None, stop_words=frozenset(), ngrams=1, seed=0)
         jobs = [Job(0, texts.slice(first, beyond), plain) for first, beyond in texts.pieces(SHARD)]
         words = one_lexicon([part.lexicon for part in pool.map(count_shard, jobs)])
         vocabulary = [text.encode() for text in words.texts()]

@@ -18,9 +18,8 @@ import functools
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenodds.text import unicode
 from evenodds.text.keys import LONGEST, MASK, join, key, sealed
@@ -29,8 +28,23 @@ _STEMMERS = threading.local()
 MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
 
 
-@dataclass(frozen=True)
-class Tokens:
+class _Settings(NamedTuple):
+    """The settings of `Tokens` and their defaults: no dataclass, which a process for one message would wait for."""
+
+    min_length: int = 2
+    case: bool = False
+    accents: bool = True
+    digits: bool = True
+    punctuation: bool = False
+    ngrams: int | tuple[int, int] = 1
+    characters: tuple[int, int] | None = None
+    stop_words: frozenset[str] = frozenset()
+    stem: str | None = None
+    function: Callable[[str], Iterable[str]] | None = None
+    seed: int = 0
+
+
+class Tokens(_Settings):
     """How a document is cut into tokens.
 
     min_length: words of fewer characters are left out (marks are not).
@@ -43,19 +57,11 @@ class Tokens:
     seed: a secret of 64 bits that the words' keys are mixed with, so that others cannot look words up in buckets.
     """
 
-    min_length: int = 2
-    case: bool = False
-    accents: bool = True
-    digits: bool = True
-    punctuation: bool = False
-    ngrams: int | tuple[int, int] = 1
-    characters: tuple[int, int] | None = None
-    stop_words: frozenset[str] = frozenset()
-    stem: str | None = None
-    function: Callable[[str], Iterable[str]] | None = None
-    seed: int = field(default=0, repr=False)
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
+    def __new__(cls, *settings: Any, **named: Any) -> Tokens:
+        """Settings that can be used together, or a ValueError which says what is wrong."""
+        self = super().__new__(cls, *settings, **named)
         if self.min_length < 1:
             raise ValueError(f"min_length is {self.min_length}, expected 1 or more characters")
         low, high = self.lengths
@@ -74,7 +80,15 @@ class Tokens:
                 raise ValueError("characters and ngrams are both given: n-grams are of characters or of words")
         if isinstance(self.stop_words, str):
             raise ValueError(f"stop_words is the text {self.stop_words!r}, expected a set of words")
-        object.__setattr__(self, "stop_words", frozenset(self.stop_words))
+        return self if type(self.stop_words) is frozenset else self.but(stop_words=frozenset(self.stop_words))
+
+    def but(self, **settings: Any) -> Tokens:
+        """The same with other settings."""
+        return Tokens(**{**self._asdict(), **settings})
+
+    def __repr__(self) -> str:
+        shown = {name: value for name, value in self._asdict().items() if name != "seed"}  # a secret
+        return f"Tokens({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     @property
     def lengths(self) -> tuple[int, int]:

@@ -118,8 +118,7 @@ class Words:
     @functools.cached_property
     def tokens(self) -> Tokens:
         """How a document is cut into tokens."""
-        names = [field.name for field in dataclasses.fields(Tokens)]
-        return Tokens(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+        return Tokens(**{name: getattr(self, name) for name in Tokens._fields if hasattr(self, name)})
 
     @property
     def seed(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -55,9 +54,7 @@ class _Terms:
     """Naive Bayes' terms, as far as they are believed, to which corrections are added."""
 
     def __init__(self, said: Explanation, scale: float) -> None:
-        self.terms = [
-            dataclasses.replace(term, log_odds=0.0 if scale == 0 else scale * term.log_odds) for term in said.terms
-        ]
+        self.terms = [term._replace(log_odds=0.0 if scale == 0 else scale * term.log_odds) for term in said.terms]
         self._words = {(term.column, term.value): i for i, term in enumerate(self.terms)}
         self._columns = {term.column: i for i, term in enumerate(self.terms)}
 
@@ -67,7 +64,7 @@ class _Terms:
         if at is None:
             self.terms.append(Term(column, word, odds))
         else:
-            self.terms[at] = dataclasses.replace(self.terms[at], log_odds=self.terms[at].log_odds + odds)
+            self.terms[at] = self.terms[at]._replace(log_odds=self.terms[at].log_odds + odds)
 
 
 def _add_words(terms: _Terms, bridge: Bridge, part: Tokens, x: Texts, own: Any) -> None:
