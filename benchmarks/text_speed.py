@@ -236,7 +236,10 @@ def one_message(text: Corpus, case: Case) -> float:
 
 
 def one_process(text: Corpus, case: Case) -> Result:
-    """The median time of a whole process that explains one message, in milliseconds; and how large its file is."""
+    """The median time of a whole process that explains one message, in milliseconds; and how large its file is.
+
+    Beside it, in turns, a Python that starts and does nothing: what no program in it can go below.
+    """
     documents = text.strings()
     model = _ours(case).fit(documents, text.classes(case.classes))
     message = next(document[:MESSAGE] for document in documents if len(document) >= MESSAGE).replace("\n", " ")
@@ -248,6 +251,7 @@ def one_process(text: Corpus, case: Case) -> Result:
         command = [*program, "explain", str(path), message]
         installed = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         found: dict[bool, list[float]] = {True: [], False: []}
+        bare = []
         for at in range(2 * PROCESSES + 2):
             cached = at % 2 == 0
             with path.open("rb") as file:
@@ -259,9 +263,13 @@ def one_process(text: Corpus, case: Case) -> Result:
             start = time.perf_counter()
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=installed)
             found[cached].append(time.perf_counter() - start)
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", "pass"], check=True, env=installed)
+            bare.append(time.perf_counter() - start)
         size = path.stat().st_size
     warm, cold = (statistics.median(found[cached][1:]) * 1e3 for cached in (True, False))
-    return {"milliseconds": warm, "milliseconds_not_cached": cold, "file_bytes": size}
+    nothing = statistics.median(bare) * 1e3
+    return {"milliseconds": warm, "milliseconds_not_cached": cold, "milliseconds_bare": nothing, "file_bytes": size}
 
 
 def measure(case: Case, path: Path, repeats: int) -> Result:
@@ -360,13 +368,14 @@ def show(job: str, results: list[Result]) -> None:
         return
     unit = {
         "message": "µs for one message (p50)",
-        "process": "ms for a process (p50), not cached, MB of file",
+        "process": "ms for a process (p50), not cached, of a Python doing nothing; MB of file",
         "memory": "extra MB",
     }[job]
     rows = []
     for result in results:
         case = Case.of(result)
-        names = ("microseconds", "milliseconds", "milliseconds_not_cached", "file_bytes", "extra_bytes")
+        kinds = ("milliseconds", "milliseconds_not_cached", "milliseconds_bare")
+        names = ("microseconds", *kinds, "file_bytes", "extra_bytes")
         figures = [result[name] / (1e6 if "bytes" in name else 1) for name in names if name in result]
         said = "error" if "error" in result else ", ".join(f"{figure:.1f}" for figure in figures)
         rows.append([str(case), f"{case.size / 1e6:.0f}", said])

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from bisect import bisect_left
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from evenodds import __main__, file
 from evenodds.cli import main
 from evenodds.data.memory import Table
 from evenodds.data.messages import messages
-from evenodds.text import quick
+from evenodds.text import quick, tokenise
 from evenodds.texts import Texts
 
 EVENODDS = str(Path(sys.executable).parent / "evenodds")
@@ -101,16 +102,68 @@ def test_what_is_not_a_message_for_it_goes_the_long_way(tmp_path):
         assert (done.returncode, "Traceback" in done.stderr) == (code, False)
 
 
-def test_spoilt_files_are_refused_in_words(tmp_path):
+FAULT = r"damaged|cut short|not an evenodds model|newer|more bytes"
+
+
+def test_files_cut_short_are_refused_in_words(tmp_path):
     path = tmp_path / "spam.eo"
     eo.NaiveBayes(columns=eo.Words()).fit(TEXTS, messages()["label"]).save(path)
     data, rng = path.read_bytes(), np.random.default_rng(0)
-    for _ in range(300):
-        spoilt = bytearray(data)
-        spoilt[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
-        path.write_bytes(spoilt[: rng.integers(1, len(data))] if rng.random() < 0.3 else spoilt)
-        with pytest.raises(file.FileError, match=r"damaged|cut short|not an evenodds model|newer|more bytes"):
+    for end in rng.integers(0, len(data), 100):
+        path.write_bytes(data[:end])
+        with pytest.raises(file.FileError, match=FAULT):
             quick.load(path)
+
+
+def test_no_spoilt_number_is_used(tmp_path):
+    path, every = tmp_path / "spam.eo", " ".join(TEXTS)
+    eo.NaiveBayes(columns=eo.Words()).fit(TEXTS, messages()["label"]).save(path)
+    data, rng = path.read_bytes(), np.random.default_rng(0)
+    right, (_, table, start, _) = quick.load(path).log_joint(every), file.parse(data)
+    used = [at for name, at in table.items() if name.startswith(quick.PREFIX)]
+    inside = [(at.offset, at.offset + 8 * int(np.prod(at.shape))) for at in used]
+    answered = 0
+    for _ in range(300):
+        spoilt, at = bytearray(data), int(rng.integers(len(data)))
+        spoilt[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(spoilt)
+        if at < start or any(low <= at < high for low, high in inside):
+            with pytest.raises(file.FileError, match=FAULT):
+                quick.load(path).log_joint(every)  # every word, so every block
+        else:  # in the tally, which one message does not look at; who opens the model does
+            assert quick.load(path).log_joint(every) == right
+            answered += 1
+            with pytest.raises(file.FileError, match="damaged"):
+                file.read(path)
+    assert 50 < answered < 250
+
+
+def test_a_block_that_is_not_looked_at_need_not_be_read(tmp_path):
+    path = tmp_path / "many.eo"
+    texts = [f"word{i} word{i + 1}" for i in range(3_000)]
+    eo.NaiveBayes(columns=eo.Words()).fit(texts, np.arange(3_000) % 2).save(path)
+    model = quick.load(path)
+    model.log_joint("word17")
+    blocks = [len(model.keys.known) / len(model.keys.sums), len(model.weights.known) / len(model.weights.sums)]
+    assert max(blocks) < 1
+    assert model.weights.known == {
+        8 * 2 * bisect_left(list(model.keys), tokenise.keys(b"word17", model.tokens)[0]) // quick.BLOCK
+    }
+
+
+def test_a_file_without_sums_of_blocks_is_checked_as_a_whole(tmp_path):
+    path = tmp_path / "spam.eo"
+    eo.NaiveBayes(columns=eo.Words()).fit(TEXTS, messages()["label"]).save(path)
+    new = quick.load(path).log_joint("free prize")
+    arrays, header = file.read(path)
+    arrays = {name: np.array(array) for name, array in arrays.items() if not name.endswith(".sums")}
+    del header["format"], header["quick"]["checksum"]
+    data = file.pack(arrays, header)
+    path.write_bytes(data)
+    assert quick.load(path).log_joint("free prize") == new
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(file.FileError, match="damaged"):
+        quick.load(path)
 
 
 def test_files_forged_to_fit_their_checksum_are_refused_or_answer(tmp_path):
@@ -131,12 +184,16 @@ def test_files_forged_to_fit_their_checksum_are_refused_or_answer(tmp_path):
         lambda a, h: a.update({"quick.prior": np.zeros(3)}),
         lambda a, h: a.update({"quick.keys": a["quick.keys"].view(np.int64)}),
         lambda a, h: a.pop("quick.constant"),
+        lambda a, h: a.pop("quick.keys.sums"),
+        lambda a, h: h["quick"].update(checksum="0"),
     ):
         forged, about = dict(arrays), {**header, "quick": dict(header["quick"])}
         change(forged, about)
         path.write_bytes(file.pack(forged, about))
-        with pytest.raises(file.FileError, match="not an evenodds model"):
+        with pytest.raises(file.FileError, match=FAULT):
             quick.load(path)
     forged = {**arrays, "quick.keys": arrays["quick.keys"][::-1].copy()}
-    path.write_bytes(file.pack(forged, header))
+    forged["quick.keys.sums"] = np.array(quick.sums(forged["quick.keys"].view(np.uint8).data), np.uint64)
+    raw = [forged[f"quick.{name}"].view(np.uint8).data for name in ("keys.sums", "weights.sums", "constant", "prior")]
+    path.write_bytes(file.pack(forged, {**header, "quick": {**header["quick"], "checksum": quick.checksum_of(*raw)}}))
     assert len(quick.load(path).proba("free prize")) == 2

@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from evenodds.models.explanation import Explanation
+
 BAD_DATA = 3
 
 
@@ -30,29 +34,16 @@ def _is_message(text: str) -> bool:
 def explain(path: str, message: str) -> int | None:
     """Print why a message is what it is; None where the model is not of text alone, or cannot be opened."""
     from evenodds.errors import DataError
-    from evenodds.text import quick
 
     try:
-        model = quick.load(path)
+        found = _explanation(path, message)
     except DataError as error:
         print(f"Error: {error}", file=sys.stderr)
         return BAD_DATA
     except OSError:
         return None
-    if model is None:
+    if found is None:
         return None
-    from evenodds.models.explanation import Explanation, believed, difference, word_terms
-
-    joint, p = model.log_joint(message), model.proba(message)
-    order = sorted(range(len(joint)), key=lambda c: -joint[c])
-    a, b = order[0], order[1]
-    tokens = model.listed(message)
-    terms = word_terms(model.column, tokens, model.constant, model.bernoulli, a, b)
-    terms = believed(terms, model.exponent, model.shrink, sum(times for _, times, _ in tokens))
-    found = Explanation(
-        model.classes[a], model.classes[b], difference(model.prior[a], model.prior[b]), tuple(terms),
-        difference(joint[a], joint[b]), p[a],
-    )  # fmt: skip
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
     try:
@@ -61,6 +52,25 @@ def explain(path: str, message: str) -> int | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     return 0
+
+
+def _explanation(path: str, message: str) -> Explanation | None:
+    from evenodds.models.explanation import Explanation, believed, difference, word_terms
+    from evenodds.text import quick
+
+    model = quick.load(path)
+    if model is None:
+        return None
+    joint, p = model.log_joint(message), model.proba(message)
+    order = sorted(range(len(joint)), key=lambda c: -joint[c])
+    a, b = order[0], order[1]
+    tokens = model.listed(message)
+    terms = word_terms(model.column, tokens, model.constant, model.bernoulli, a, b)
+    terms = believed(terms, model.exponent, model.shrink, sum(times for _, times, _ in tokens))
+    return Explanation(
+        model.classes[a], model.classes[b], difference(model.prior[a], model.prior[b]), tuple(terms),
+        difference(joint[a], joint[b]), p[a],
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

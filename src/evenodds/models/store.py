@@ -25,7 +25,7 @@ from evenodds.models.header import (
 from evenodds.models.naive_bayes import Model
 from evenodds.models.validate import check
 from evenodds.tally import Tally
-from evenodds.text.quick import PREFIX
+from evenodds.text.quick import IN_BLOCKS, PREFIX, checksum_of, sums
 
 
 def parts_of(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -66,7 +66,14 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     if model.temper is not None:
         about |= {"exponent": model.exponent(name), "shrink": found.shrink}
-    return {PREFIX + part: np.ascontiguousarray(array) for part, array in parts.items()}, {"quick": about}
+    arrays = {part: np.ascontiguousarray(array) for part, array in parts.items()}
+    raw = {part: array.reshape(-1).view(np.uint8).data for part, array in arrays.items()}
+    blocks = {part: np.array(sums(raw[part]), np.uint64) for part in IN_BLOCKS}
+    about["checksum"] = checksum_of(
+        *(block.view(np.uint8).data for block in blocks.values()), raw["constant"], raw["prior"]
+    )
+    arrays |= {f"{part}.sums": block for part, block in blocks.items()}
+    return {PREFIX + part: array for part, array in arrays.items()}, {"quick": about}
 
 
 def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Model:
