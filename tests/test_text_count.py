@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from evenodds.labels import Labels
-from evenodds.text import tokenise
+from evenodds.text import table_kernels, tokenise
 from evenodds.text.batches import Reader, replacements, replacing
 from evenodds.text.count import count
 from evenodds.text.counts import Counts, one_lexicon
@@ -210,6 +210,21 @@ def test_scores_of_buckets():
 def test_weights_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="2 keys but weights of shape"):
         Weights(np.array([1, 2], np.uint64), np.ones((3, 1)))
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3])
+def test_keys_that_crowd_and_the_largest_key_are_found_and_no_others(classes):
+    top = (1 << 64) - 1
+    crowd = [1, 2, 3, 5, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, top - 1, top]
+    asked = np.array([0, *crowd, 4, top - 2, 1 << 62], np.uint64)
+    for some in ([], crowd, crowd[:-1], crowd[-1:], crowd[4:7]):
+        known = np.array(some, np.uint64)
+        weights = np.random.default_rng(0).normal(size=(len(known), classes))
+        of = dict(zip(some, weights.tolist()))
+        sums, many = np.zeros((len(asked), classes)), np.zeros((2, len(asked)), np.int64)
+        table_kernels.add_weights(asked, np.arange(1, len(asked) + 1), *Weights(known, weights)._find, sums, *many)
+        assert sums.tolist() == [of.get(int(key), [0.0] * classes) for key in asked]
+        assert many.tolist() == [[int(key in of) for key in asked.tolist()], [1] * len(asked)]
 
 
 @given(labelled, options, st.sampled_from([None, 1 << 20]), st.integers(1, 300))

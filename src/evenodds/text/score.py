@@ -19,9 +19,10 @@ from evenodds.text import table_kernels
 from evenodds.text.bags import bags as bags
 from evenodds.text.bags import bucket_keys as bucket_keys
 from evenodds.text.batches import BATCH, Level, Reader, size_of
+from evenodds.text.keys import MASK
 from evenodds.text.listed import ReadAs
 from evenodds.text.shards import SHARD, Pool, replacing_table
-from evenodds.text.tables import frozen, lookup
+from evenodds.text.tables import first_rows, frozen
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
@@ -43,15 +44,17 @@ class Scores(NamedTuple):
 
 
 class Weights:
-    """Sorted keys and their weights, (keys, classes), with the table that finds them."""
+    """Sorted keys and their weights, (keys, classes), with what finds them."""
 
     def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None) -> None:
         self.keys, self.buckets = keys, buckets
-        self.weights = np.ascontiguousarray(weights, np.float64)
-        if self.weights.shape[:1] != keys.shape or self.weights.ndim != 2:
-            raise ValueError(f"{len(keys)} keys but weights of shape {self.weights.shape}; expected one row a key")
-        self.weights = frozen(self.weights)
-        self._table = lookup(keys, np.arange(len(keys), dtype=np.uint64))
+        weights = np.asarray(weights, np.float64)
+        if weights.shape[:1] != keys.shape or weights.ndim != 2:
+            raise ValueError(f"{len(keys)} keys but weights of shape {weights.shape}; expected one row a key")
+        rows = np.full((len(keys) + 1, weights.shape[1] + 1), MASK, np.uint64)
+        rows[:-1, 0], rows[:-1, 1:] = keys, weights.view(np.uint64)
+        self.weights = frozen(rows[:-1, 1:].view(np.float64))
+        self._find = (*first_rows(keys), frozen(rows.reshape(-1)))
         self._spare: list[Reader] = []
 
     @staticmethod
@@ -131,4 +134,4 @@ class Weights:
     def _add(self, levels: list[Level], shortest: int, scores: Scores) -> None:
         for level in levels[shortest - 1 :]:
             keys = level.keys if self.buckets is None else bucket_keys(level.keys, self.buckets)
-            table_kernels.add_weights(keys, level.ends, *self._table, self.weights, *scores)
+            table_kernels.add_weights(keys, level.ends, *self._find, *scores)

@@ -238,35 +238,51 @@ def differ(ties: Any, blob: Any, starts: Any, stops: Any) -> int:
 
 
 @text_kernel
-def add_weights(keys: Any, ends: Any, slots: Any, shift: Any, weights: Any, sums: Any, known: Any, tokens: Any) -> None:
+def first_rows(keys: Any, shift: Any, starts: Any) -> None:
+    """starts[b] is the first of the ascending keys whose top bits are b or more."""
+    row = 0
+    for b in range(len(starts)):
+        while row < len(keys) and keys[row] >> shift < np.uint64(b):
+            row += 1
+        starts[b] = row
+
+
+@text_kernel
+def add_weights(keys: Any, ends: Any, starts: Any, shift: Any, rows: Any, sums: Any, known: Any, tokens: Any) -> None:
     """sums[d] += the weights of document d's tokens, one after the other; tokens[d] += how many it has.
 
-    known[d] += how many of them have weights.
+    known[d] += how many of them have weights. `rows` are a key and its weights, one after the other in the order of
+    the keys, and at the end one with the largest key there is; starts[b] is the first whose top bits are b or more. A
+    key and its weights lie side by side, and a word that is asked for often is one line of the machine's memory.
     """
-    t, many, classes = 0, len(keys), weights.shape[1]
+    t, many, classes = 0, len(keys), sums.shape[1]
+    wide = np.uint64(classes + 1)  # places are unsigned, or each would be asked whether it counts from the end
+    last, weights = np.uint64(len(rows)) - wide, rows.view(np.float64)
     for d in range(len(ends)):
         tokens[d] += ends[d] - t
+        one, two, found = 0.0, 0.0, 0
         if classes == 2:  # the two sums stay in registers
             one, two = sums[d, 0], sums[d, 1]
-            while t < ends[d]:
-                fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
-                at = place_of(slots, shift, keys[t])
-                t += 1
-                if slots[at] != ZERO:
-                    row = slots[at + ONE]
-                    one += weights[row, 0]
-                    two += weights[row, 1]
-                    known[d] += 1
-            sums[d, 0], sums[d, 1] = one, two
         while t < ends[d]:
-            fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
-            at = place_of(slots, shift, keys[t])
+            fetch_soon(starts, keys[min(t + 2 * AHEAD, many - 1)] >> shift)
+            fetch_soon(rows, np.uint64(starts[keys[min(t + AHEAD, many - 1)] >> shift]) * wide)
+            h = keys[t]
+            at = np.uint64(starts[h >> shift]) * wide
             t += 1
-            if slots[at] != ZERO:
-                row = slots[at + ONE]
+            while rows[at] < h:
+                at += wide
+            if rows[at] != h or at == last:
+                continue
+            found += 1
+            if classes == 2:
+                one += weights[at + ONE]
+                two += weights[at + TWO]
+            else:
                 for c in range(classes):
-                    sums[d, c] += weights[row, c]
-                known[d] += 1
+                    sums[d, c] += weights[at + ONE + np.uint64(c)]
+        known[d] += found
+        if classes == 2:
+            sums[d, 0], sums[d, 1] = one, two
 
 
 @text_kernel
