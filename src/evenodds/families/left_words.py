@@ -42,9 +42,10 @@ class LeftWords:
         self.prior: Pseudo = prior
         self.unit = unit_of(WordCounts.counts(tally), self.words)
         self._counts = used = WordCounts.counts(tally)
+        self._most = len(used.keys())  # words that any text it has learnt can have
         if self.words.min_count > 1:
             self._counts = used = replace(used, lists=used.frequent(self.words.min_count))
-        self._size = len(used.keys())  # words in all
+        self._size = len(used.keys())  # words that count
         bernoulli = self.words.events == "bernoulli"
         self.totals = used.documents.astype(float) if bernoulli else self.unit * used.tokens.astype(float)
         with np.errstate(divide="ignore"):
@@ -63,7 +64,7 @@ class LeftWords:
 
         Of each class, and last of all: side by side in the caches. What no text has is not looked at.
         """
-        rows, keys, order = numbered(texts.keys)
+        rows, keys, order = numbered(texts.keys, self._most)
         counts = np.zeros((len(keys), len(self.totals) + 1))
         spots = np.empty((len(keys) + 1, 2), np.int64)
         for k, one in enumerate(self._counts.lists):

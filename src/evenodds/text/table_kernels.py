@@ -106,13 +106,13 @@ def index_keys(keys: Any, numbers: Any, slots: Any, shift: Any) -> bool:
 @text_kernel
 def number_keys(keys: Any, slots: Any, shift: Any, places: Any) -> int:
     """places[t] = how many keys appeared before the first that is keys[t]; how many there are, -1 without room."""
-    many, n, end = len(keys), 0, np.uint64(len(slots) - 2)
+    many, n, end, room = len(keys), 0, np.uint64(len(slots) - 2), len(slots) // 4
     for t in range(many):
         fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
         h = keys[t]
         at = place_of(slots, shift, h)
         if slots[at] == ZERO:
-            if at >= end:
+            if at >= end or n == room:
                 return -1
             slots[at], slots[at + ONE] = h, np.uint64(n)
             n += 1

@@ -56,19 +56,20 @@ class Numbered(NamedTuple):
     numbers: Keys
 
 
-def numbered(keys: Keys) -> Numbered:
-    """The vocabulary of some tokens.
+def numbered(keys: Keys, most: int | None = None) -> Numbered:
+    """The vocabulary of some tokens; it is found sooner where it is known how many words there are at most.
 
     >>> numbered(np.array([7, 5, 7], np.uint64))
     Numbered(rows=array([0, 1, 0]), keys=array([5, 7], dtype=uint64), numbers=array([1, 0], dtype=uint64))
     """
-    bits, spare, rows = max(4, (2 * len(keys)).bit_length()), _SPARE, np.empty(len(keys), np.int64)
+    most = len(keys) if most is None else min(most, len(keys))
+    bits, spare, rows = max(4, (2 * most).bit_length()), _SPARE, np.empty(len(keys), np.int64)
     while True:
         slots, shift = empty(bits, spare)
         many = run.number_keys(frozen(keys), slots, shift, rows)
         if many >= 0:
             break
-        spare *= 4
+        bits, spare = min(bits + 2, 63), spare * 4
     ordered, numbers = np.empty(many, np.uint64), np.empty(many, np.uint64)
     run.sort_table(slots, ordered, numbers)
     return Numbered(rows, ordered, numbers)
