@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from command import invoke
 from evenodds.bandits import Thompson, simulate
-from evenodds.cli import main
 from evenodds.plots import regret
 
 
@@ -16,8 +15,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def go(*words, stdin=None, code=0):
-        done = CliRunner().invoke(main, ["bandit", *words], input=stdin)
-        assert done.exit_code == code, done.output
+        done = invoke("bandit", *words, stdin=stdin, code=code)
         return done.stdout if code == 0 else done.stderr
 
     return go

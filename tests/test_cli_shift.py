@@ -1,17 +1,17 @@
 """`evenodds shift`: drift, sites and labels from files, as the library says it."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
+from command import invoke
 from evenodds.audit.environments import environments
 from evenodds.audit.invented import marked_scans
 from evenodds.audit.shift import drift
-from evenodds.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +33,11 @@ def made(tmp_path_factory):
 @pytest.fixture
 def run(made, monkeypatch):
     monkeypatch.chdir(made)
-    return lambda *words: CliRunner().invoke(main, ["shift", *map(str, words)])
+    return partial(invoke, "shift")
 
 
 def test_two_files(run, made):
     done = run("drift", "old.csv", "new.csv", "--target", "sick", "--json")
-    assert done.exit_code == 0, done.output
     found, same = json.loads(done.stdout), drift("old.csv", "new.csv", "sick")
     assert {row["column"]: row["changed"] for row in found["columns"]} == {
         row["column"]: row["changed"] for row in same.columns
@@ -51,7 +50,6 @@ def test_two_files(run, made):
 
 def test_a_file_beside_the_tally_of_a_model(run, made):
     done = run("drift", "model.eo", "new.csv", "--json", "--plot", made / "d.json")
-    assert done.exit_code == 0, done.output
     found = {row["column"]: row for row in json.loads(done.stdout)["columns"]}
     direct = {row["column"]: row for row in drift("old.csv", "new.csv", "sick").columns}
     assert found["mark"]["p"] == pytest.approx(direct["mark"]["p"])
@@ -68,7 +66,6 @@ def test_a_gaussian_is_compared_by_its_mean(run):
 
 def test_sites(run, made):
     done = run("sites", "scans.csv", "--target", "sick", "--site", "hospital", "--json")
-    assert done.exit_code == 0, done.output
     found, same = json.loads(done.stdout), environments(pd.read_csv(made / "scans.csv"), "sick", "hospital")
     assert [row["left out"] for row in found["sites"]] == pytest.approx([row["left out"] for row in same.sites])
     text = run("sites", "scans.csv", "--target", "sick", "--site", "hospital").output
@@ -78,7 +75,6 @@ def test_sites(run, made):
 
 def test_labels_and_the_model_that_believes_them(run, made):
     done = run("labels", "model.eo", "new.csv", "--known", "known.csv", "-o", "adapted.eo", "--json", "-q")
-    assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     share = (pd.read_csv(made / "known.csv")["sick"] == 1).mean()
     for way in ("likeliest", "confusion"):
@@ -107,7 +103,4 @@ def test_labels_and_the_model_that_believes_them(run, made):
     ],
 )
 def test_what_cannot_be_done_is_said(run, words, code, said):
-    done = run(*words)
-    assert done.exit_code == code, done.output
-    assert said in done.output
-    assert "Traceback" not in done.output
+    assert said in run(*words, code=code).stderr
