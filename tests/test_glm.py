@@ -77,7 +77,7 @@ def test_menarche():
     glm = eo.GLM(eo.Bernoulli).fit(pd.DataFrame({"age": age}), reached, trials=total)
     model = glm.model_
     np.testing.assert_allclose(model.coefficients, [-21.22639490516735, 1.6319683482275735], rtol=1e-9)
-    np.testing.assert_allclose(standard_errors(model), [0.7706858843874104, 0.058953174618688514], rtol=1e-6)
+    np.testing.assert_allclose(standard_errors(model), [0.7706858843874104, 0.058953174618688514], rtol=1e-7)
     assert model.totals.deviance == pytest.approx(26.703451635764843, rel=1e-10)
     assert model.totals.null_deviance == pytest.approx(3693.8835747941544, rel=1e-10)
     assert model.totals.log_likelihood == pytest.approx(-55.37762715655259, rel=1e-10)
@@ -126,17 +126,17 @@ def test_linear_regression_is_what_the_textbook_says():
     y = frame["weight"].to_numpy()
     b, rss = np.linalg.lstsq(X, y, rcond=None)[:2]
     assert model.names == ["intercept", "age", "smoker", "year", "town[Köln]", "town[Ulm]"]
-    np.testing.assert_allclose(model.coefficients, b, rtol=1e-7)
+    np.testing.assert_allclose(model.coefficients, b, rtol=1e-10)
     variance = rss[0] / 394
-    np.testing.assert_allclose(standard_errors(model) ** 2, variance * np.diag(np.linalg.inv(X.T @ X)), rtol=1e-6)
+    np.testing.assert_allclose(standard_errors(model) ** 2, variance * np.diag(np.linalg.inv(X.T @ X)), rtol=1e-9)
     rows = model.table()
     ratio = rows["t"][1]
-    assert rows["p"][1] == pytest.approx(2 * stats.t.sf(abs(ratio), 394))
-    assert rows["high"][1] == pytest.approx(rows["estimate"][1] + stats.t.ppf(0.975, 394) * rows["error"][1])
+    assert rows["p"][1] == pytest.approx(2 * stats.t.sf(abs(ratio), 394), rel=1e-10)
+    assert rows["high"][1] == pytest.approx(rows["estimate"][1] + stats.t.ppf(0.975, 394) * rows["error"][1], rel=1e-12)
     log = stats.norm.logpdf(y, X @ b, np.sqrt(rss[0] / 400)).sum()
-    assert model.totals.log_likelihood == pytest.approx(log)
-    assert model.aic == pytest.approx(-2 * log + 2 * 7)
-    assert model.bic == pytest.approx(-2 * log + np.log(400) * 7)
+    assert model.totals.log_likelihood == pytest.approx(log, rel=1e-12)
+    assert model.aic == pytest.approx(-2 * log + 2 * 7, rel=1e-12)
+    assert model.bic == pytest.approx(-2 * log + np.log(400) * 7, rel=1e-12)
 
 
 @pytest.mark.parametrize("family", [eo.Poisson, eo.Bernoulli])
@@ -148,9 +148,9 @@ def test_scikit_learn_finds_the_same(family):
     else:
         y, peer = frame["ill"], LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
     glm, peer = eo.GLM(family).fit(X, y), peer.fit(X, y)
-    np.testing.assert_allclose(glm.coef_, peer.coef_, rtol=1e-3)
-    np.testing.assert_allclose(glm.intercept_, peer.intercept_, rtol=1e-3)
-    np.testing.assert_allclose(glm.score(X, y), peer.score(X, y), rtol=1e-6)
+    np.testing.assert_allclose(glm.coef_, peer.coef_, rtol=1e-6)
+    np.testing.assert_allclose(glm.intercept_, peer.intercept_, rtol=1e-6)
+    np.testing.assert_allclose(glm.score(X, y), peer.score(X, y), rtol=1e-10)
 
 
 # Laws
@@ -167,8 +167,8 @@ def test_log_likelihood_is_that_of_the_rows(case):
     else:
         p = glm.predict_log_proba(X)
         log = p[np.arange(len(y)), np.searchsorted(glm.classes_, y)].sum()
-        np.testing.assert_allclose(np.exp(p), glm.predict_proba(X), atol=1e-12)
-    assert glm.model_.totals.log_likelihood == pytest.approx(log)
+        np.testing.assert_allclose(np.exp(p), glm.predict_proba(X), rtol=1e-12)
+    assert glm.model_.totals.log_likelihood == pytest.approx(log, rel=1e-12)
 
 
 def test_weight_two_is_counted_twice_and_weight_zero_is_no_row(case):
@@ -177,16 +177,16 @@ def test_weight_two_is_counted_twice_and_weight_zero_is_no_row(case):
     again = np.repeat(np.arange(len(y)), weights)
     weighted = eo.GLM(family).fit(X, y, weights).model_
     repeated = eo.GLM(family).fit(X.iloc[again], y.iloc[again]).model_
-    np.testing.assert_allclose(weighted.coefficients, repeated.coefficients, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-6)
+    np.testing.assert_allclose(weighted.coefficients, repeated.coefficients, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-10)
     for name in ("rows", "log_likelihood", "deviance", "null_deviance", "pearson", "dispersion"):
-        assert getattr(weighted.totals, name) == pytest.approx(getattr(repeated.totals, name), rel=1e-8)
+        assert getattr(weighted.totals, name) == pytest.approx(getattr(repeated.totals, name), rel=1e-12)
     for errors in ("HC0", "HC1"):
         weighted, repeated = (
             eo.GLM(family, errors=errors).fit(*rows).model_
             for rows in ((X, y, weights), (X.iloc[again], y.iloc[again]))
         )
-        np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-6)
+        np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-8)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -202,10 +202,12 @@ def test_files_are_memory(case, ending, tmp_path, monkeypatch):
         monkeypatch.setattr("evenodds.models.glm.rows.HELD", held)
         files = eo.GLM(family).fit(str(tmp_path / f"*.{ending}"), y.name)
         assert files.model_.names == memory.model_.names
-        np.testing.assert_allclose(files.model_.coefficients, memory.model_.coefficients, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(standard_errors(files.model_), standard_errors(memory.model_), rtol=1e-6)
-        assert files.model_.totals.deviance == pytest.approx(memory.model_.totals.deviance)
-        np.testing.assert_allclose(files.predict_mean(str(tmp_path / f"*.{ending}")), memory.predict_mean(X), rtol=1e-6)
+        np.testing.assert_allclose(files.model_.coefficients, memory.model_.coefficients, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(standard_errors(files.model_), standard_errors(memory.model_), rtol=1e-10)
+        assert files.model_.totals.deviance == pytest.approx(memory.model_.totals.deviance, rel=1e-12)
+        np.testing.assert_allclose(
+            files.predict_mean(str(tmp_path / f"*.{ending}")), memory.predict_mean(X), rtol=1e-10
+        )
 
 
 def test_frames_arrays_and_sparse_matrices_are_one(case):
@@ -215,9 +217,9 @@ def test_frames_arrays_and_sparse_matrices_are_one(case):
     frame = eo.GLM(family, columns=told).fit(X, y).model_
     for other in (X.to_numpy(), np.asfortranarray(X.to_numpy()), csr_array(X.to_numpy())):
         model = eo.GLM(family).fit(other, y).model_
-        np.testing.assert_allclose(model.coefficients, frame.coefficients, rtol=1e-4, atol=1e-7)
-        np.testing.assert_allclose(standard_errors(model), standard_errors(frame), rtol=1e-4)
-        np.testing.assert_allclose(model.mean(other), frame.mean(X), rtol=1e-5)
+        np.testing.assert_allclose(model.coefficients, frame.coefficients, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(standard_errors(model), standard_errors(frame), rtol=1e-8)
+        np.testing.assert_allclose(model.mean(other), frame.mean(X), rtol=1e-9)
 
 
 def test_the_reference_changes_the_coefficients_and_not_the_fit(case):
@@ -225,11 +227,11 @@ def test_the_reference_changes_the_coefficients_and_not_the_fit(case):
     one, other = (eo.GLM(family, reference=r).fit(X, y) for r in (None, {"town": "Ulm"}))
     assert "town[Bonn]" in other.model_.names
     assert "town[Ulm]" not in other.model_.names
-    np.testing.assert_allclose(one.predict_mean(X), other.predict_mean(X), rtol=1e-6)
+    np.testing.assert_allclose(one.predict_mean(X), other.predict_mean(X), rtol=1e-9)
     low, high = one.predict_interval(X)
     again = other.predict_interval(X)
-    np.testing.assert_allclose(low, again[0], rtol=1e-5)
-    np.testing.assert_allclose(high, again[1], rtol=1e-5)
+    np.testing.assert_allclose(low, again[0], rtol=1e-7)
+    np.testing.assert_allclose(high, again[1], rtol=1e-7)
 
 
 def test_threads_change_nothing(case):
@@ -246,7 +248,7 @@ def test_a_thinned_first_guess_changes_nothing_but_the_time(monkeypatch):
     monkeypatch.setattr("evenodds.models.glm.rows.PILOT", 500)
     guessed = eo.GLM(eo.Bernoulli).fit(X, y).model_
     assert guessed.totals.steps < plain.totals.steps
-    np.testing.assert_allclose(guessed.coefficients, plain.coefficients, rtol=1e-6)
+    np.testing.assert_allclose(guessed.coefficients, plain.coefficients, rtol=1e-10)
 
 
 @pytest.mark.parametrize("prior", [None, 30.0])
@@ -270,7 +272,7 @@ def test_a_sample_that_leads_agrees_with_passes_over_all_rows(monkeypatch, famil
     np.testing.assert_allclose(apart / error, 0.0, atol=1e-9)
     np.testing.assert_allclose(np.sqrt(np.diag(one.covariance)), error, rtol=1e-7)
     assert one.totals.log_likelihood == pytest.approx(plain.totals.log_likelihood, rel=1e-12)
-    assert one.totals.pearson == pytest.approx(plain.totals.pearson, rel=1e-7)
+    assert one.totals.pearson == pytest.approx(plain.totals.pearson, rel=1e-8)
 
 
 def test_a_first_guess_does_not_share_a_coefficient_among_columns_that_say_the_same(monkeypatch):
@@ -281,7 +283,7 @@ def test_a_first_guess_does_not_share_a_coefficient_among_columns_that_say_the_s
     monkeypatch.setattr("evenodds.models.glm.rows.PILOT", 500)
     with pytest.warns(eo.RegressionWarning, match="`x3` = 2 `x0` . `x1`"):
         found = eo.GLM(eo.Bernoulli).fit(twice, y).model_
-    np.testing.assert_allclose(found.coefficients[:-1], eo.GLM(eo.Bernoulli).fit(X, y).model_.coefficients, rtol=1e-6)
+    np.testing.assert_allclose(found.coefficients[:-1], eo.GLM(eo.Bernoulli).fit(X, y).model_.coefficients, rtol=1e-10)
     assert found.coefficients[-1] == 0
 
 
@@ -291,30 +293,30 @@ def test_an_exposure_is_an_offset_and_scales_the_rate():
     time = np.random.default_rng(0).uniform(0.5, 3, len(y))
     exposed = eo.GLM(eo.Poisson).fit(X, y, exposure=time)
     moved = eo.GLM(eo.Poisson).fit(X, y, offset=np.log(time))
-    np.testing.assert_allclose(exposed.model_.coefficients, moved.model_.coefficients)
+    np.testing.assert_allclose(exposed.model_.coefficients, moved.model_.coefficients, rtol=1e-12)
     tripled = eo.GLM(eo.Poisson).fit(X, y, exposure=3 * time)
     expected = exposed.model_.coefficients - np.eye(6)[0] * np.log(3)
-    np.testing.assert_allclose(tripled.model_.coefficients, expected, atol=1e-7)
-    np.testing.assert_allclose(exposed.predict(X, exposure=2 * time), 2 * exposed.predict(X, exposure=time))
-    np.testing.assert_allclose(exposed.predict(X), exposed.predict(X, exposure=1.0))
+    np.testing.assert_allclose(tripled.model_.coefficients, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(exposed.predict(X, exposure=2 * time), 2 * exposed.predict(X, exposure=time), rtol=1e-12)
+    np.testing.assert_allclose(exposed.predict(X), exposed.predict(X, exposure=1.0), rtol=1e-12)
     rate = y.sum() / time.sum()
     null = stats.poisson.logpmf(y, rate * time).sum() - stats.poisson.logpmf(y, y).sum()
-    assert exposed.model_.totals.null_deviance == pytest.approx(-2 * null)
+    assert exposed.model_.totals.null_deviance == pytest.approx(-2 * null, rel=1e-12)
     named = eo.GLM(eo.Poisson).fit(X.assign(days=time), y, exposure="days")
-    np.testing.assert_allclose(named.model_.coefficients, exposed.model_.coefficients)
-    np.testing.assert_allclose(named.predict(X.assign(days=time)), exposed.predict(X, exposure=time))
+    np.testing.assert_allclose(named.model_.coefficients, exposed.model_.coefficients, rtol=1e-12)
+    np.testing.assert_allclose(named.predict(X.assign(days=time)), exposed.predict(X, exposure=time), rtol=1e-12)
 
 
 def test_a_line_through_the_origin():
     frame = table()
     X = frame[["age", "smoker"]].to_numpy(float)
     model = eo.GLM(eo.Gaussian, intercept=False).fit(X, frame["weight"]).model_
-    np.testing.assert_allclose(model.coefficients, np.linalg.lstsq(X, frame["weight"], rcond=None)[0])
+    np.testing.assert_allclose(model.coefficients, np.linalg.lstsq(X, frame["weight"], rcond=None)[0], rtol=1e-11)
     assert model.names == ["x0", "x1"]
-    assert model.totals.null_deviance == pytest.approx((frame["weight"] ** 2).sum())
+    assert model.totals.null_deviance == pytest.approx((frame["weight"] ** 2).sum(), rel=1e-12)
     logistic = eo.GLM(eo.Bernoulli, intercept=False).fit(X, frame["ill"])
     assert logistic.intercept_ == [0.0]
-    assert logistic.model_.totals.null_deviance == pytest.approx(2 * 400 * np.log(2))
+    assert logistic.model_.totals.null_deviance == pytest.approx(2 * 400 * np.log(2), rel=1e-12)
 
 
 # Inference
@@ -367,14 +369,14 @@ def test_intervals_of_the_mean_cover_it(family):
             y, truth = rng.integers(0, 2, 100), 0.5
         low, high = eo.GLM(family).fit(pd.DataFrame({"x": x}), y).predict_interval(new, 0.9)
         inside += np.ravel(low)[-1] <= truth <= np.ravel(high)[-1]
-    assert 0.85 <= inside / 300 <= 0.95
+    assert 0.85 <= inside / 300 <= 0.95  # three standard errors of a share of 300 draws
 
 
 def test_the_interval_of_two_classes_is_that_of_the_softmax():
     frame = table()
     X = features(frame)
     logistic, softmax = (eo.GLM(f).fit(X, frame["ill"]) for f in (eo.Bernoulli, eo.Categorical))
-    np.testing.assert_allclose(logistic.predict_interval(X)[0], softmax.predict_interval(X)[0])
+    np.testing.assert_allclose(logistic.predict_interval(X)[0], softmax.predict_interval(X)[0], rtol=1e-10)
     three = eo.GLM(eo.Categorical).fit(X, frame["kind"])
     low, high = three.predict_interval(X)
     assert np.all((low < three.predict_proba(X)) & (three.predict_proba(X) < high))
@@ -397,8 +399,8 @@ def test_a_softmax_interval_is_the_delta_method_on_the_log_odds():
         slope = np.array([(log_odds(b + d, c) - log_odds(b - d, c)) / 2e-6 for d in 1e-6 * np.eye(4)])
         wide = stats.norm.ppf(0.975) * np.sqrt(slope @ V @ slope)
         centre = log_odds(b, c)
-        assert low[0, c] == pytest.approx(1 / (1 + np.exp(wide - centre)), rel=1e-5)
-        assert high[0, c] == pytest.approx(1 / (1 + np.exp(-wide - centre)), rel=1e-5)
+        assert low[0, c] == pytest.approx(1 / (1 + np.exp(wide - centre)), rel=1e-9)
+        assert high[0, c] == pytest.approx(1 / (1 + np.exp(-wide - centre)), rel=1e-9)
 
 
 def test_residuals_add_up_to_what_they_stand_for(case):
@@ -408,9 +410,9 @@ def test_residuals_add_up_to_what_they_stand_for(case):
         with pytest.raises(eo.DataError, match="predict_proba"):
             model.residuals(X, y)
         return
-    assert (model.residuals(X, y, "deviance") ** 2).sum() == pytest.approx(model.totals.deviance)
-    assert (model.residuals(X, y, "pearson") ** 2).sum() == pytest.approx(model.totals.pearson)
-    assert model.residuals(X, y, "response").sum() == pytest.approx(0, abs=1e-5)
+    assert (model.residuals(X, y, "deviance") ** 2).sum() == pytest.approx(model.totals.deviance, rel=1e-12)
+    assert (model.residuals(X, y, "pearson") ** 2).sum() == pytest.approx(model.totals.pearson, rel=1e-8)
+    assert model.residuals(X, y, "response").sum() == pytest.approx(0, abs=1e-9)
     assert np.isfinite(model.residuals(X, y, "working")).all()
 
 
@@ -421,11 +423,11 @@ def test_a_prior_pulls_from_the_data_to_its_mean(case):
     family, X, y = case
     free = eo.GLM(family).fit(X, y).model_.coefficients
     none = eo.GLM(family, prior=1e-9).fit(X, y).model_.coefficients
-    np.testing.assert_allclose(none, free, atol=1e-3)
+    np.testing.assert_allclose(none, free, rtol=0, atol=1e-8)
     firm = eo.GLM(family, prior=eo.GaussianPrior(0.25, 1e9)).fit(X, y).model_.coefficients
-    np.testing.assert_allclose(firm[1:], 0.25, atol=1e-3)
+    np.testing.assert_allclose(firm[1:], 0.25, atol=1e-4)
     one = eo.GLM(family, prior=eo.GaussianPrior({"town": 3.0}, {"town": 1e9})).fit(X, y).model_.coefficients
-    np.testing.assert_allclose(one[4:], 3.0, atol=1e-3)
+    np.testing.assert_allclose(one[4:], 3.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("family", [eo.Poisson, eo.Bernoulli])
@@ -436,7 +438,7 @@ def test_map_is_penalised_likelihood(family):
         y, peer = frame["visits"], PoissonRegressor(alpha=2.0 / 400, tol=1e-10, max_iter=1000)
     else:
         y, peer = frame["ill"], LogisticRegression(C=1 / 2.0, tol=1e-10, max_iter=1000)
-    np.testing.assert_allclose(eo.GLM(family, prior=2.0).fit(X, y).coef_, peer.fit(X, y).coef_, rtol=1e-4)
+    np.testing.assert_allclose(eo.GLM(family, prior=2.0).fit(X, y).coef_, peer.fit(X, y).coef_, rtol=1e-6)
 
 
 def test_yesterdays_posterior_is_todays_prior():
@@ -445,22 +447,22 @@ def test_yesterdays_posterior_is_todays_prior():
     whole = eo.GLM(eo.Gaussian, variance=1.0, prior=0.5).fit(X, y).model_
     monday = eo.GLM(eo.Gaussian, variance=1.0, prior=0.5).fit(X[:200], y[:200]).model_
     tuesday = eo.GLM(eo.Gaussian, variance=1.0, prior=monday.posterior).fit(X[200:], y[200:]).model_
-    np.testing.assert_allclose(tuesday.coefficients, whole.coefficients, rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(standard_errors(tuesday), standard_errors(whole), rtol=1e-5)
+    np.testing.assert_allclose(tuesday.coefficients, whole.coefficients, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(standard_errors(tuesday), standard_errors(whole), rtol=1e-10)
 
 
 def test_the_variance_under_a_weak_prior_is_that_without():
     frame = table()
     X, y = features(frame), frame["weight"]
     weak, none = (eo.GLM(prior=p).fit(X, y).model_.totals.dispersion for p in (1e-10, None))
-    assert weak == pytest.approx(none, rel=1e-5)
+    assert weak == pytest.approx(none, rel=1e-10)
 
 
 def test_jeffreys_adds_half_a_success_and_half_a_failure():
     ones = pd.DataFrame({"x": np.zeros(10)})
     with pytest.warns(eo.RegressionWarning, match="constant|zero"):
         model = eo.GLM(eo.Bernoulli, prior="jeffreys").fit(ones, [1] * 8 + [0] * 2).model_
-    assert model.mean(ones)[0, 1] == pytest.approx(8.5 / 11)
+    assert model.mean(ones)[0, 1] == pytest.approx(8.5 / 11, rel=1e-7)
 
 
 def test_jeffreys_is_the_highest_point_of_its_posterior():
@@ -479,7 +481,7 @@ def test_jeffreys_is_the_highest_point_of_its_posterior():
         assert cost(model.coefficients + direction) > here
         assert cost(model.coefficients - direction) > here
         slope = (cost(model.coefficients + direction / 100) - cost(model.coefficients - direction / 100)) * 50
-        assert abs(slope) < 1e-5
+        assert abs(slope) < 1e-7
 
 
 # Told plainly
@@ -516,8 +518,8 @@ def test_one_value_without_failures_has_the_one_infinite_coefficient():
     assert np.isnan(errors[3])
     overlap = frame["g"] != "c"
     alone = eo.GLM(eo.Bernoulli).fit(frame[overlap], y[overlap]).model_
-    np.testing.assert_allclose(model.coefficients[:3], alone.coefficients, atol=1e-3)
-    np.testing.assert_allclose(errors[:3], standard_errors(alone), rtol=1e-3)
+    np.testing.assert_allclose(model.coefficients[:3], alone.coefficients, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(errors[:3], standard_errors(alone), rtol=1e-5)
 
 
 def test_counts_that_are_all_zero_in_one_group():
@@ -525,7 +527,7 @@ def test_counts_that_are_all_zero_in_one_group():
     with pytest.warns(eo.RegressionWarning, match=r"g\[b\] → -∞"):
         model = eo.GLM(eo.Poisson).fit(frame, [1, 2, 3, 4] * 5 + [0] * 20).model_
     assert model.infinite.tolist() == [0, -1]
-    assert model["intercept"] == pytest.approx(np.log(2.5))
+    assert model["intercept"] == pytest.approx(np.log(2.5), rel=1e-10)
 
 
 def test_far_scores_alone_are_no_separation():
@@ -564,7 +566,7 @@ def test_collinear_columns_are_named_with_their_relation(target):
     assert "`constant` is constant" in str(caught[0].message)
     assert glm.model_.dropped == ("lived", "constant")
     plain = eo.GLM(TARGETS[target]).fit(features(frame), frame[target])
-    np.testing.assert_allclose(glm.predict_mean(X), plain.predict_mean(features(frame)), rtol=1e-5)
+    np.testing.assert_allclose(glm.predict_mean(X), plain.predict_mean(features(frame)), rtol=1e-9)
     assert glm.model_.totals.rank == plain.model_.totals.rank
 
 
@@ -573,7 +575,7 @@ def test_more_columns_than_rows_is_said_and_a_prior_cures_it():
     X, y = rng.normal(size=(10, 30)), rng.normal(size=10)
     with pytest.warns(eo.RegressionWarning, match="combination"):
         glm = eo.GLM().fit(X, y)
-    np.testing.assert_allclose(glm.predict(X), y, atol=1e-8)
+    np.testing.assert_allclose(glm.predict(X), y, rtol=0, atol=1e-11)
     assert "unknown" in repr(glm.summary())
     assert eo.GLM(prior=1.0, variance=1.0).fit(X, y).model_.totals.rank == 31
 
@@ -619,7 +621,7 @@ def test_rows_with_holes_can_be_left_out():
     whole = X.notna().all(axis=1).to_numpy()
     dropped = eo.GLM(eo.Bernoulli, missing="drop").fit(X, y).model_
     clean = eo.GLM(eo.Bernoulli).fit(X[whole], y[whole]).model_
-    np.testing.assert_allclose(dropped.coefficients, clean.coefficients, rtol=1e-6)
+    np.testing.assert_allclose(dropped.coefficients, clean.coefficients, rtol=1e-12)
     assert dropped.totals.dropped_rows == (~whole).sum()
     p = dropped.mean(X)
     np.testing.assert_array_equal(np.isnan(p).any(axis=1), ~whole)
@@ -667,8 +669,9 @@ def test_pooled_gaussians_and_the_logistic_have_one_limit():
     pooled = {name: eo.Column(eo.Gaussian, variance="pooled") for name in X}
     bayes = eo.NaiveBayes(pooled, estimate="mle").fit(X, y)
     logistic = eo.GLM(eo.Bernoulli).fit(X, y)
-    assert np.abs(bayes.coef_ - logistic.coef_).max() < 0.02
-    assert np.abs(bayes.intercept_ - logistic.intercept_).max() < 0.02
+    # two estimates of one truth, each off by the chance of 200,000 rows
+    assert np.abs(bayes.coef_ - logistic.coef_).max() < 0.005
+    assert np.abs(bayes.intercept_ - logistic.intercept_).max() < 0.005
     conditional = [m.predict_log_proba(X)[np.arange(n), y.astype(int)].sum() for m in (bayes, logistic)]
     assert conditional[1] > conditional[0]
 
@@ -693,7 +696,7 @@ def test_gradient_ascent_can_be_watched():
     frame = table()
     watched = eo.GLM(eo.Bernoulli, solver="ascent", tolerance=1e-5).fit(frame[["age", "smoker"]], frame["ill"])
     newton = eo.GLM(eo.Bernoulli).fit(frame[["age", "smoker"]], frame["ill"])
-    np.testing.assert_allclose(watched.coef_, newton.coef_, rtol=1e-3)
+    np.testing.assert_allclose(watched.coef_, newton.coef_, rtol=2e-4)
     steps = watched.model_.steps
     assert len(steps) > 10 > len(newton.model_.steps)
     assert all(b <= a for a, b in itertools.pairwise(steps["cost"]))
@@ -711,7 +714,7 @@ def test_a_wide_sparse_design_goes_to_lbfgs():
     assert glm.model_.totals.solver == "lbfgs"
     assert glm.model_.totals.converged
     peer = LogisticRegression(C=1.0, tol=1e-8, max_iter=2000).fit(X, y)
-    np.testing.assert_allclose(glm.coef_, peer.coef_, atol=2e-3)
+    np.testing.assert_allclose(glm.coef_, peer.coef_, atol=5e-5)
     with pytest.raises(eo.DataError, match="no interval"):
         glm.predict_interval(X)
 
