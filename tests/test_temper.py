@@ -58,9 +58,9 @@ def test_repeated_columns_are_not_believed_more(copies):
     many = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y)
     plain = eo.NaiveBayes(columns=eo.Gaussian).fit(x, y)
     want = log_loss(single.predict_proba(new[[c for c in new if c.endswith("-0")]]), truth)
-    assert log_loss(many.predict_proba(new), truth) <= 1.02 * want
+    assert log_loss(many.predict_proba(new), truth) == pytest.approx(want, rel=1e-9)
     assert log_loss(plain.predict_proba(new), truth) > 1.5 * want
-    assert_allclose(copies * many.model_.temper.exponents["0-0"], single.model_.temper.exponents["0-0"], rtol=0.1)
+    assert_allclose(copies * many.model_.temper.exponents["0-0"], single.model_.temper.exponents["0-0"], rtol=1e-9)
 
 
 @pytest.mark.parametrize("copies", [2, 12, 40])
@@ -71,7 +71,7 @@ def test_copies_of_columns_change_nothing_at_all(copies):
     x = rng.normal(size=(120, 3)) * [1.0, 2.0, 3.0] + np.stack([y, y == 1, np.zeros(120)], axis=1)
     single = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y)
     many = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(np.tile(x, copies), y)
-    assert_allclose(many.predict_proba(np.tile(x, copies)), single.predict_proba(x), atol=1e-6)
+    assert_allclose(many.predict_proba(np.tile(x, copies)), single.predict_proba(x), rtol=0, atol=1e-10)
 
 
 def test_thirty_rows_are_left_nearly_as_they_are():
@@ -117,9 +117,9 @@ def test_both_ways_down_come_to_the_same_numbers(monkeypatch):
     found = least(problem, problem.first(0.5))
     monkeypatch.setattr("evenodds.models.temper_problem.DIRECT", 0)
     other = least(problem, problem.first(0.5))
-    assert abs(problem(found)[0] - problem(other)[0]) < 1e-4
-    assert_allclose(found, other, atol=1e-2)
-    assert np.abs(problem(found)[1]).max() < 1e-2
+    assert abs(problem(found)[0] - problem(other)[0]) < 1e-6
+    assert_allclose(found, other, rtol=0, atol=2e-4)
+    assert np.abs(problem(found)[1]).max() < 1e-4
 
 
 def test_compiled_and_plain_rows_agree():
@@ -132,7 +132,7 @@ def test_compiled_and_plain_rows_agree():
         slope, curve = np.zeros(n), np.zeros((n, n))
         seen.append((one(*rows, *numbers, slope, curve), slope, curve))
     for one, two in zip(*seen):
-        assert_allclose(one, two, rtol=1e-10, atol=1e-10)
+        assert_allclose(one, two, rtol=1e-12, atol=1e-12)
 
 
 def test_it_is_fitted_on_rows_that_are_left_out():
@@ -153,7 +153,7 @@ def test_it_is_fitted_on_rows_that_are_left_out():
 
     [total] = LeftOut(plain).blocks(learnt, summed, 1)
     want = total - np.log(np.exp(total).sum(axis=1, keepdims=True))
-    assert_allclose(leave_one_out(model, table, y), want, atol=1e-9)
+    assert_allclose(leave_one_out(model, table, y), want, rtol=0, atol=1e-11)
 
 
 def test_leaving_out_a_row_is_forgetting_it_under_the_same_temper():
@@ -163,7 +163,7 @@ def test_leaving_out_a_row_is_forgetting_it_under_the_same_temper():
     got = model.leave_one_out(table, y)
     for i in range(0, 60, 7):
         rest = model.forget(table.slice(i, 1), y[i : i + 1])
-        assert_allclose(got[i], rest.log_proba(table.slice(i, 1))[0], atol=1e-8)
+        assert_allclose(got[i], rest.log_proba(table.slice(i, 1))[0], rtol=0, atol=1e-11)
 
 
 def _read(table, y):
@@ -182,8 +182,8 @@ def test_explanations_of_tempered_texts_add_up(events):
     p = nb.predict_proba(table.slice(0, 20))
     for row, found in zip(p, nb.explain(table.slice(0, 20))):
         a, b = (int(np.flatnonzero(nb.classes_ == c)[0]) for c in (found.of, found.against))
-        assert_allclose(found.total, np.log(row[a] / row[b]), atol=1e-9)
-        assert_allclose(found.prior + sum(term.log_odds for term in found.terms), found.total, atol=1e-9)
+        assert_allclose(found.total, np.log(row[a] / row[b]), rtol=0, atol=1e-12)
+        assert_allclose(found.prior + sum(term.log_odds for term in found.terms), found.total, rtol=0, atol=1e-11)
 
 
 def test_weights_of_a_tempered_table_are_those_of_its_answers():
@@ -191,7 +191,7 @@ def test_weights_of_a_tempered_table_are_those_of_its_answers():
     x = people.drop_columns("survived").to_pandas()
     nb = eo.NaiveBayes(columns=eo.Categorical, estimate="mean", temper=True).fit(x, people["survived"].to_pandas())
     one_hot = pd.get_dummies(x, prefix_sep="=")[nb.coef_names_].to_numpy(float)
-    assert_allclose(one_hot @ nb.coef_[0] + nb.intercept_[0], nb.decision_function(x), atol=1e-9)
+    assert_allclose(one_hot @ nb.coef_[0] + nb.intercept_[0], nb.decision_function(x), rtol=0, atol=1e-12)
     text, y = mixed()
     with pytest.raises(AttributeError, match="length of a text"):
         _ = eo.NaiveBayes(columns=COLUMNS, temper=True).fit(text.select(["text"]), y).coef_
@@ -201,7 +201,7 @@ def test_the_density_of_a_row_is_not_tempered():
     table, y = mixed()
     nb = eo.NaiveBayes(columns=COLUMNS)
     want = nb.fit(table, y).score_samples(table)
-    assert_allclose(nb.set_params(temper=True).fit(table, y).score_samples(table), want)
+    assert_allclose(nb.set_params(temper=True).fit(table, y).score_samples(table), want, rtol=1e-12)
 
 
 def test_adding_averages_and_commutes():
@@ -223,8 +223,8 @@ def test_associative():
                [(0.5, 0.1, 1.0, 0.3, 10), (0.2, 0.4, 0.8, -0.3, 30), (1.5, 0.0, 1.2, 0.0, 60)])  # fmt: skip
     left, right = (a + b) + c, a + (b + c)
     for one, two in [(left.exponents, right.exponents), (left.shrink, right.shrink), (left.offsets, right.offsets)]:
-        assert one == pytest.approx(two)
-    assert left.prior == pytest.approx(right.prior)
+        assert one == pytest.approx(two, rel=1e-12)
+    assert left.prior == pytest.approx(right.prior, rel=1e-12)
     assert left.rows == right.rows == 100
 
 
@@ -246,7 +246,7 @@ def test_saved_and_loaded(tmp_path):
     assert again.model_ == nb.model_
     assert again.model_.temper == nb.model_.temper
     assert again.temper is True
-    assert_allclose(again.predict_proba(table), nb.predict_proba(table))
+    np.testing.assert_array_equal(again.predict_proba(table), nb.predict_proba(table))
 
 
 @pytest.mark.parametrize("spoilt", [
@@ -326,7 +326,7 @@ def test_sparse_rows_are_tempered_too():
     x = (rng.random((400, 30)) < 0.1 + 0.2 * y[:, None]).astype(float)
     dense = eo.NaiveBayes(columns=eo.Bernoulli, temper=True).fit(x, y)
     sparse = eo.NaiveBayes(columns=eo.Bernoulli, temper=True).fit(sp.csr_matrix(x), y)
-    assert_allclose(sparse.predict_proba(sp.csr_matrix(x)), dense.predict_proba(x))
+    assert_allclose(sparse.predict_proba(sp.csr_matrix(x)), dense.predict_proba(x), rtol=1e-10)
 
 
 def test_partial_fit_averages_the_batches():
@@ -334,6 +334,7 @@ def test_partial_fit_averages_the_batches():
     nb = eo.NaiveBayes(columns=eo.Gaussian, temper=True).partial_fit(x[:300], y[:300]).partial_fit(x[300:], y[300:])
     assert nb.model_.temper.rows == 600
     whole = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y).model_.temper
+    # each batch is a sample of its own: by chance the mean of two tempers is not that of all rows
     assert_allclose(nb.model_.temper.exponents["0-0"], whole.exponents["0-0"], rtol=0.1)
 
 
