@@ -29,7 +29,7 @@ def here(*words, stdin=None):
 def invoke(*words, code=0, stdin=None, environment=None):
     """The same as click tells it, which must end with this exit code, or with one of these."""
     done = _invoked(words, stdin, environment)
-    assert done.exit_code in ([code] if isinstance(code, int) else code), done.output
+    assert done.exit_code in ([code] if isinstance(code, int) else code), f"{words}\n{done.output}"
     return done
 
 

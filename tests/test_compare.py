@@ -9,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import evenodds as eo
+from command import invoke
 from evenodds.audit.compare import Comparison, compare, stratified
 from evenodds.audit.contenders import CONTENDERS, RidgeLogistic
 from evenodds.data.decide import decide
@@ -269,14 +270,8 @@ def test_without_vl_convert_it_is_said_how_to_get_it(compared, tmp_path, monkeyp
 
 
 def test_the_command(tmp_path):
-    from click.testing import CliRunner
-
-    from evenodds.cli import main
-
-    def run(*args, fails=0):
-        done = CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
-        assert done.exit_code == fails, done.output
-        return done.output
+    def run(*words, code=0):
+        return invoke(*words, code=code).output
 
     data, picture = tmp_path / "people.csv", tmp_path / "curves.json"
     run("demo", "--csv", data)
@@ -288,9 +283,9 @@ def test_the_command(tmp_path):
     library = compare(titanic(), "survived", ["naive"], repeats=2, sizes=[100, 400])
     assert found["curves"][1]["mean"] == pytest.approx(library.mean("accuracy")[0, 1], rel=1e-11)
     assert "734 rows held out, 2 repetitions" in run(*how)
-    assert "--sizes: expected whole numbers" in run(*how[:-1], "a", fails=2)
-    assert "no model 'guess'" in run("compare", data, "-t", "survived", "--models", "guess", fails=3)
-    assert "ends with .json" in run(*how, "--save", tmp_path / "a.pdf", fails=3)
+    assert "--sizes: expected whole numbers" in run(*how[:-1], "a", code=2)
+    assert "no model 'guess'" in run("compare", data, "-t", "survived", "--models", "guess", code=3)
+    assert "ends with .json" in run(*how, "--save", tmp_path / "a.pdf", code=3)
 
 
 def test_it_is_exported():

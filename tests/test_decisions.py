@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
+from command import invoke
 from evenodds.audit.judge import tally
 from evenodds.audit.limits import Limit, rows_needed, upper
 from evenodds.families import Bernoulli
@@ -270,18 +271,11 @@ def test_a_decision_goes_through_json(classes):
 
 @pytest.fixture(scope="module")
 def messages(tmp_path_factory):
-    from click.testing import CliRunner
-
-    from evenodds.cli import main
-
     place = tmp_path_factory.mktemp("decide")
     data, model = str(place / "messages.csv"), str(place / "spam.eo")
-    runner = CliRunner()
 
-    def run(*args, fails=0):
-        done = runner.invoke(main, [*args], catch_exceptions=False)
-        assert done.exit_code == fails, done.output
-        return done.output
+    def run(*words, code=0):
+        return invoke(*words, code=code).output
 
     run("demo", "--messages", data)
     run("fit", data, "-q", "--target", "label", "--text", "text", "-o", model)
@@ -313,19 +307,19 @@ def test_decide_by_limits_and_folds(messages):
 
 def test_what_decide_and_predict_refuse(messages):
     run, data, model, place = messages
-    assert "Give --cost, or --at-most" in run("decide", model, data, fails=2)
+    assert "Give --cost, or --at-most" in run("decide", model, data, code=2)
     assert "Give --cost, or --at-most" in run(
-        "decide", model, data, "--cost", "ham:spam=2", "--at-most", "ham:.1", fails=2
+        "decide", model, data, "--cost", "ham:spam=2", "--at-most", "ham:.1", code=2
     )
-    assert "not TRUE:SAID" in run("decide", model, data, "--cost", "ham:eggs=2", fails=2)
-    assert "expected a number behind '='" in run("decide", model, data, "--cost", "ham:spam", fails=2)
-    assert "no class 'eggs'" in run("decide", model, data, "--at-most", "eggs:.1", fails=3)
-    assert "leave it out" in run("decide", model, data, "--at-most", "ham:.1", "--weight", "w", fails=2)
+    assert "not TRUE:SAID" in run("decide", model, data, "--cost", "ham:eggs=2", code=2)
+    assert "expected a number behind '='" in run("decide", model, data, "--cost", "ham:spam", code=2)
+    assert "no class 'eggs'" in run("decide", model, data, "--at-most", "eggs:.1", code=3)
+    assert "leave it out" in run("decide", model, data, "--at-most", "ham:.1", "--weight", "w", code=2)
     other = place / "other.json"
     other.write_text(json.dumps(eo.LeastCost.of({}, ["a", "b"]).to_dict()))
-    assert "is a rule for the classes ['a', 'b']" in run("predict", model, data, "--rule", str(other), fails=3)
+    assert "is a rule for the classes ['a', 'b']" in run("predict", model, data, "--rule", str(other), code=3)
     other.write_text("{}")
-    assert "is not a rule" in run("predict", model, data, "--rule", str(other), fails=3)
+    assert "is not a rule" in run("predict", model, data, "--rule", str(other), code=3)
 
 
 def test_folds_that_lack_a_class(tmp_path):

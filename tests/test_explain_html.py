@@ -5,11 +5,10 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 
 import evenodds as eo
-from evenodds.cli import main
+from command import invoke
 from evenodds.data.messages import messages
 from evenodds.models.explanation import Explanation, Term
 from evenodds.models.explanation_html import fragment, page
@@ -122,19 +121,19 @@ def test_the_page_is_complete_in_itself(tmp_path):
     model, out = tmp_path / "spam.eo", tmp_path / "why.html"
     eo.NaiveBayes().fit(messages(), "label").save(model)
     out.write_text("old")
-    run = CliRunner().invoke(main, ["explain", str(model), "win a <free> prize", "--html", str(out)])
-    assert (run.exit_code, run.stdout, run.stderr) == (0, "", f"1 explanation → {out}\n")
+    done = invoke("explain", model, "win a <free> prize", "--html", out)
+    assert (done.stdout, done.stderr) == ("", f"1 explanation → {out}\n")
     whole = out.read_text("utf-8")
     assert whole.startswith("<!doctype html>")
     assert "win a <free> prize" in "".join(Strict(whole.removeprefix("<!doctype html>")).text)
     assert not re.search(r"https?:|src=|url\(", whole)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["spam.eo", "why.html"]
-    stdout = CliRunner().invoke(main, ["explain", str(model), "win a <free> prize", "--html", "-"])
-    assert stdout.stdout == whole
-    both = CliRunner().invoke(main, ["explain", str(model), "free", "--html", "-", "--json"])
-    assert (both.exit_code, both.stderr) == (2, "Error: --json or --html, not both\n")
-    nowhere = CliRunner().invoke(main, ["explain", str(model), "free", "--html", str(tmp_path / "no" / "why.html")])
-    assert (nowhere.exit_code, nowhere.stdout) == (1, "")
+    assert invoke("explain", model, "win a <free> prize", "--html", "-").stdout == whole
+    both = invoke("explain", model, "free", "--html", "-", "--json", code=2)
+    assert both.stderr == "Error: --json or --html, not both\n"
+    nowhere = invoke("explain", model, "free", "--html", tmp_path / "no" / "why.html", code=1)
+    assert nowhere.stdout == ""
+    assert nowhere.stderr.startswith("Error: ")
 
 
 def test_several_rows_are_one_page():

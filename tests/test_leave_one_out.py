@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenodds as eo
+from command import invoke
 from evenodds.audit import evaluate
-from evenodds.cli import main
 from evenodds.data.files import read
 from evenodds.families import Binned, Gaussians, Kernel, left_words
 from evenodds.families import words as words_family
@@ -325,15 +324,13 @@ def test_files_and_the_command_line(tmp_path):
     assert metrics.rows == 200 == report.rows
     assert metrics.accuracy == (nb.classes_[log_p.argmax(axis=1)] == y.to_numpy()).mean()
     said = []
-    for args in ([str(model), str(path)], [str(path), "--target", "level"]):
-        done = CliRunner().invoke(main, ["evaluate", *args, "--leave-one-out", "--json", "-q"])
-        assert done.exit_code == 0, done.output
-        said.append(json.loads(done.stdout))
+    for args in ([model, path], [path, "--target", "level"]):
+        said.append(json.loads(invoke("evaluate", *args, "--leave-one-out", "--json", "-q").stdout))
     assert said[0] == said[1]
     assert said[0]["leave_one_out"] is True
     assert said[0]["accuracy"] == metrics.accuracy
     for wrong in (["--leave-one-out", "--folds", "3", "--target", "level"], ["--leave-one-out"]):
-        assert CliRunner().invoke(main, ["evaluate", str(path), *wrong]).exit_code == 2
+        assert "Error: " in invoke("evaluate", path, *wrong, code=2).stderr
 
 
 def test_pruned_counts_cannot_be_left_out_of():

@@ -7,13 +7,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evenodds as eo
-from evenodds.cli import main
+from command import invoke as run
 from evenodds.data.titanic import counts
 from evenodds.models.bayes_net.classifier import NetworkClassifier
 from evenodds.models.bayes_net.network import Network
@@ -105,12 +104,6 @@ def folder(tmp_path_factory):
     return path
 
 
-def run(*words, code=0):
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
-
-
 def test_commands_take_a_network_that_tells_something(folder):
     run("net", "learn", folder / "people.csv", "--search", "tan", "-t", "survived", "-o", folder / "tan.eo")
     network = Network.load(folder / "tan.eo")
@@ -132,8 +125,7 @@ def test_commands_take_a_network_that_tells_something(folder):
     right = (tan.classes[tan.proba(rows).argmax(axis=1)] == rows["survived"]).mean()
     assert judged["accuracy"] == pytest.approx(right)
     assert "sex" in run("audit", folder / "tan.eo", folder / "people.csv", "--by", "sex").stdout
-    beside = run("fit", folder / "people.csv", "-t", "survived", "-o", folder / "nb.eo")
-    assert beside.exit_code == 0
+    run("fit", folder / "people.csv", "-t", "survived", "-o", folder / "nb.eo")
     assert "tan.eo" in run("evaluate", folder / "nb.eo", folder / "people.csv", "--beside", folder / "tan.eo").stdout
     for words in (
         ("report", folder / "tan.eo", folder / "people.csv", "-o", folder / "x.html"),

@@ -6,19 +6,12 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
-from evenodds.cli import main
+from command import invoke as run
 from evenodds.data.titanic import counts
 from evenodds.models.bayes_net.network import Network
 from networks import ASIA
-
-
-def run(*words, code=0):
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import gzip
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command import invoke
 from evenodds.cli import main
 
 rng = np.random.default_rng(0)
@@ -98,9 +98,7 @@ def folder(tmp_path_factory):
 
 
 def said(words, *codes):
-    done = CliRunner().invoke(main, words)
-    assert done.exception is None or isinstance(done.exception, SystemExit), (words, done.exception)
-    assert done.exit_code in codes, (words, done.output)
+    done = invoke(*words, code=codes)
     if done.exit_code:
         sentence = done.stderr.splitlines()[-1]
         assert sentence.startswith("Error: "), (words, done.stderr)

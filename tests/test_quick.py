@@ -7,12 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
-from command import loaded
+from command import invoke, loaded
 from evenodds import __main__, file
-from evenodds.cli import main
 from evenodds.data.memory import Table
 from evenodds.data.messages import messages
 from evenodds.text import quick, tokenise
@@ -56,8 +54,7 @@ def test_the_same_words_on_the_command_line(saved, capsys):
     _, path = saved
     for text in [*TEXTS[::60], *STRANGE[1:], "free \udcff\udcfe! prize"]:
         assert __main__.explain(str(path), text) == 0
-        slow = CliRunner().invoke(main, ["explain", str(path), text], catch_exceptions=False)
-        assert capsys.readouterr().out == slow.stdout
+        assert capsys.readouterr().out == invoke("explain", path, text).stdout
 
 
 def test_a_document_of_strange_bytes_has_the_words_of_its_score(saved):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
+from command import invoke
 from evenodds.audit.judge import scores, tally
 from evenodds.audit.metrics import Metrics, beside
 from evenodds.audit.reliability import Reliability, distance
@@ -198,14 +199,8 @@ def test_as_json():
 
 
 def test_evaluate_puts_two_models_side_by_side(tmp_path):
-    from click.testing import CliRunner
-
-    from evenodds.cli import main
-
-    def run(*args, fails=0):
-        done = CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
-        assert done.exit_code == fails, done.output
-        return done.output
+    def run(*words, code=0):
+        return invoke(*words, code=code).output
 
     data, one, two = tmp_path / "people.csv", tmp_path / "one.eo", tmp_path / "two.eo"
     run("demo", "--csv", data)
@@ -216,4 +211,4 @@ def test_evaluate_puts_two_models_side_by_side(tmp_path):
     alone = json.loads(run("evaluate", one, data, "--json"))
     assert found[str(one)] == {name: alone[name] for name in found[str(one)]}
     assert str(two) in run("evaluate", one, data, "--beside", two, "--leave-one-out").splitlines()[0]
-    assert "two saved models" in run("evaluate", data, "-t", "survived", "--folds", 3, "--beside", two, fails=2)
+    assert "two saved models" in run("evaluate", data, "-t", "survived", "--folds", 3, "--beside", two, code=2)

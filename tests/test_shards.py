@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
-from evenodds.cli import main
+from command import invoke
 from evenodds.data import kept, shards
 from evenodds.data.files import Files
 from evenodds.data.workers import Sharded
@@ -196,18 +195,15 @@ def test_rows_that_are_looked_at_again_are_the_same_for_any_number_of_workers(fo
     found = []
     for i, more in enumerate([[], ["--workers", "1"], ["--workers", "2"]]):
         out = tmp_path / f"{i}.model"
-        words = ["fit", f"{folder}/*.csv", f"{folder}/*.parquet", "-t", "level", "-o", str(out), option, "-q", *more]
-        done = CliRunner().invoke(main, words)
-        assert done.exit_code == 0, done.output + repr(done.exception)
+        invoke("fit", f"{folder}/*.csv", f"{folder}/*.parquet", "-t", "level", "-o", out, option, "-q", *more)
         found.append(eo.load(out))
     assert found[1] == found[2]
     assert found[1] == found[0]
 
 
 def test_rows_that_are_looked_at_again_are_not_stored(folder, tmp_path):
-    done = CliRunner().invoke(main, ["fit", str(folder), "-t", "level", "-o", str(tmp_path / "m.model"), "--temper"])
-    assert done.exit_code == 2
-    assert "of which nothing is stored" in done.output
+    refused = invoke("fit", folder, "-t", "level", "-o", tmp_path / "m.model", "--temper", code=2)
+    assert "of which nothing is stored" in refused.stderr
 
 
 def test_any_sum_over_files_is_made_by_workers(folder):

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
-from evenodds.cli import main
+from command import invoke as run
 from evenodds.data import spark as on_spark
 from evenodds.data.passes import Summed, added
 from evenodds.data.spark import Spark
@@ -121,21 +120,15 @@ def test_rows_that_change_between_two_passes_are_refused(frame):
 def test_the_command_line_counts_on_spark(session, rows, tmp_path):
     path = str(tmp_path / "rows.csv")
     rows.to_pandas().to_csv(path, index=False)
-    run = CliRunner()
     for engine in ("local", "spark"):
         out = str(tmp_path / f"{engine}.eo")
-        done = run.invoke(
-            main, ["fit", path, "-t", "level", "-o", out, "--engine", engine, "-q"], catch_exceptions=False
-        )
-        assert done.exit_code == 0, done.output
-        done = run.invoke(main, ["predict", out, path, "--engine", engine, "-o", f"{out}.csv", "-q"])
-        assert done.exit_code == 0, done.output
+        run("fit", path, "-t", "level", "-o", out, "--engine", engine, "-q")
+        run("predict", out, path, "--engine", engine, "-o", f"{out}.csv", "-q")
     local, there = (eo.load(tmp_path / f"{engine}.eo") for engine in ("local", "spark"))
     assert there == local
     assert (tmp_path / "spark.eo.csv").read_bytes() == (tmp_path / "local.eo.csv").read_bytes()
-    refused = run.invoke(main, ["fit", path, "-t", "level", "-o", "x.eo", "--master", "local[2]"])
-    assert refused.exit_code == 2
-    assert "--master is Spark's" in refused.output
+    refused = run("fit", path, "-t", "level", "-o", "x.eo", "--master", "local[2]", code=2)
+    assert "--master is Spark's" in refused.stderr
 
 
 def test_what_is_not_installed_is_said(monkeypatch):

@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
+from command import invoke
 from evenodds.cells import as_column
-from evenodds.cli import main
 from evenodds.data.decide import decide
 from evenodds.data.memory import table
 from evenodds.data.sum import sum_table, target_codes
@@ -313,11 +312,9 @@ class TestEstimator:
         x, y = mixed(300)
         path, model = tmp_path / "rows.parquet", tmp_path / "model.eo"
         pq.write_table(pa.table({name: pa.array(column) for name, column in (x | {"class": y}).items()}), path)
-        run = CliRunner().invoke(main, ["fit", str(path), "-t", "class", "--tune", "-o", str(model)])
-        assert run.exit_code == 0, run.output
-        assert "by default  left out  tried" in run.stderr
-        as_json = CliRunner().invoke(main, ["fit", str(path), "-t", "class", "--tune", "-o", str(model), "--json"])
-        told = json.loads(as_json.stdout)["tuning"]
+        fit = ["fit", path, "-t", "class", "--tune", "-o", model]
+        assert "by default  left out  tried" in invoke(*fit).stderr
+        told = json.loads(invoke(*fit, "--json").stdout)["tuning"]
         for told_row, row in zip(told, eo.NaiveBayes(tune="loo").fit(path, "class").tuning_, strict=True):
             assert told_row == row | {"log loss": pytest.approx(row["log loss"])}
         assert eo.load(model).temper is not None

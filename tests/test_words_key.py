@@ -4,11 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
+from command import invoke as run
 from evenodds import file
-from evenodds.cli import main
 from evenodds.data.messages import messages
 from test_words import topics
 
@@ -95,22 +94,20 @@ def test_a_key_is_of_buckets():
 
 def test_on_the_command_line(tmp_path):
     data, secret, model = (str(tmp_path / name) for name in ("mail.csv", "secret", "mail.eo"))
-    CliRunner().invoke(main, ["demo", "--messages", data])
+    run("demo", "--messages", data)
     (tmp_path / "secret").write_bytes(b"a secret\n")
     fit = ["fit", data, "-t", "label", "--text", "text", "-o", model, "--key-file", secret]
-    run = CliRunner().invoke(main, [*fit, "--buckets", "4096"])
-    assert run.exit_code == 0, run.stderr
+    run(*fit, "--buckets", 4096)
     assert eo.Model.load(model).schema.columns["text"].words == eo.Words(buckets=4096, key="a secret")
     assert eo.Model.load(model).rows == len(messages())
-    hidden = CliRunner().invoke(main, ["words", model, "-n", "1"]).stdout
+    hidden = run("words", model, "-n", 1).stdout
     assert hidden.count("#") == 2
-    CliRunner().invoke(main, [*fit[:-2], "--buckets", "1048576"])
-    named = CliRunner().invoke(main, ["words", model, "-n", "1"]).stdout
+    run(*fit[:-2], "--buckets", 1048576)
+    named = run("words", model, "-n", 1).stdout
     assert [line.split()[1] for line in named.splitlines()[2:]] == ["the", "your"]
     for wrong, says in (([], "key without buckets"), (["--buckets", "1000"], "expected a power of two")):
-        run = CliRunner().invoke(main, [*fit, *wrong])
-        assert (run.exit_code, says in run.stderr) == (2, True)
+        assert says in run(*fit, *wrong, code=2).stderr
     (tmp_path / "secret").write_bytes(b"\n")
-    assert CliRunner().invoke(main, [*fit, "--buckets", "4096"]).exit_code == 2
+    assert f"{secret} is empty" in run(*fit, "--buckets", 4096, code=2).stderr
     (tmp_path / "secret").unlink()
-    assert CliRunner().invoke(main, [*fit, "--buckets", "4096"]).exit_code == 1
+    assert secret in run(*fit, "--buckets", 4096, code=1).stderr

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import evenodds as eo
+from command import invoke as run
 from evenodds.cells import part_of
-from evenodds.cli import main
 from evenodds.text.count import FRACTION
 from test_words import fit, shares, topics
 
@@ -161,13 +160,10 @@ def test_a_column_of_that_name_must_be_renamed():
 def test_on_the_command_line(tmp_path):
     data, path = tmp_path / "mail.csv", tmp_path / "mail.eo"
     data.write_text("text,label\n" + "".join(f"{row['text']},{row['label']}\n" for row in MAIL))
-    fit = ["fit", str(data), "-t", "label", "--normalise", "--length-column", "-o", str(path)]
-    assert CliRunner().invoke(main, [*fit, "--text", "text"]).exit_code == 0
+    fit = ["fit", data, "-t", "label", "--normalise", "--length-column", "-o", path]
+    run(*fit, "--text", "text")
     words = eo.Model.load(path).schema.columns["text"].words
     assert words == eo.Words(length="normalised", length_column=True)
-    shown = CliRunner().invoke(main, ["explain", str(path), "free prize now"])
-    assert "text.length = 3 " in shown.stdout
-    lines = CliRunner().invoke(main, ["predict", str(path), "--lines", "-"], input="free prize now\n")
-    assert lines.exit_code == 0, lines.stderr
-    alone = CliRunner().invoke(main, fit)
-    assert (alone.exit_code, "of text alone: --normalise, --length-column" in alone.stderr) == (2, True)
+    assert "text.length = 3 " in run("explain", path, "free prize now").stdout
+    assert "free prize now" in run("predict", path, "--lines", "-", stdin="free prize now\n").stdout
+    assert "of text alone: --normalise, --length-column" in run(*fit, code=2).stderr

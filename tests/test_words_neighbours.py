@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
+from command import invoke as run
 from evenodds import __main__
-from evenodds.cli import main
 from evenodds.labels import Labels
 from evenodds.text import quick
 from evenodds.text.neighbours import Nearest
@@ -100,21 +99,16 @@ def test_it_is_saved_and_one_message_goes_the_long_way(tmp_path, capsys):
     assert again.model_.schema.columns["text"].words.neighbours == 2
     assert quick.load(path) is None
     assert __main__.explain(str(path), "winnner") is None
-    shown = CliRunner().invoke(main, ["explain", str(path), "winnner"])
-    assert "text = winnner, read as winner" in shown.stdout
+    assert "text = winnner, read as winner" in run("explain", path, "winnner").stdout
 
 
 def test_on_the_command_line(tmp_path):
     data, model = tmp_path / "mail.csv", tmp_path / "mail.eo"
     data.write_text("text,label\n" + "".join(f"{text},{y}\n" for text, y in zip(TEXTS, Y)))
-    fit = ["fit", str(data), "-t", "label", "-o", str(model), "--neighbours", "1"]
-    assert CliRunner().invoke(main, [*fit, "--text", "text"]).exit_code == 0
+    fit = ["fit", data, "-t", "label", "-o", model, "--neighbours", 1]
+    run(*fit, "--text", "text")
     assert eo.Model.load(model).schema.columns["text"].words == eo.Words(neighbours=1)
-    alone = CliRunner().invoke(main, fit)
-    assert (alone.exit_code, alone.stderr) == (
-        2,
-        "Error: of text alone: --neighbours; name a column of text with --text\n",
-    )
+    assert run(*fit, code=2).stderr == "Error: of text alone: --neighbours; name a column of text with --text\n"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import evenodds as eo
-from evenodds.cli import main
+from command import invoke as run
 from evenodds.data.messages import messages
 from evenodds.text.words import EVENTS
 from test_words import fit, topics
@@ -70,13 +69,13 @@ def test_the_command(tmp_path):
     spam, small = tmp_path / "spam.eo", tmp_path / "small.eo"
     eo.NaiveBayes().fit(messages(), "label").save(spam)
     before = spam.read_bytes()
-    run = CliRunner().invoke(main, ["prune", str(spam), "--min-count", "3", "-o", str(small)])
-    assert (run.exit_code, run.stdout) == (0, "")
-    assert "pruned) → " in run.stderr
+    done = run("prune", spam, "--min-count", 3, "-o", small)
+    assert done.stdout == ""
+    assert "pruned) → " in done.stderr
     assert spam.read_bytes() == before
     assert eo.Model.load(small) == eo.Model.load(spam).prune(3)
-    assert '"rows"' in CliRunner().invoke(main, ["prune", str(spam), "-o", str(small), "--json"]).stdout
-    forget = CliRunner().invoke(main, ["forget", str(small), "-"], input="text,label\nfree prize,spam\n")
-    assert (forget.exit_code, forget.stdout) == (3, "")
+    assert '"rows"' in run("prune", spam, "-o", small, "--json").stdout
+    forget = run("forget", small, "-", stdin="text,label\nfree prize,spam\n", code=3)
+    assert forget.stdout == ""
     assert "a pruned model cannot forget" in forget.stderr
-    assert CliRunner().invoke(main, ["prune", str(spam)]).exit_code == 2
+    assert "-o" in run("prune", spam, code=2).stderr
