@@ -15,10 +15,8 @@ from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from command import PLAIN
-from evenodds.cli import main
+from command import PLAIN, invoke
 
 ROOT = Path(__file__).parent.parent
 
@@ -65,7 +63,7 @@ def by_a_shell(command: str) -> str:
 
 def here(command: str) -> str:
     words = shlex.split(command.replace("\\\n", " "))
-    return CliRunner(env=PLAIN).invoke(main, words[1:], catch_exceptions=False, prog_name=words[0]).output
+    return invoke(*words[1:], code=range(4), environment=PLAIN).output
 
 
 def test_what_is_for_a_shell():
