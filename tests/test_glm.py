@@ -348,7 +348,7 @@ def test_robust_errors_of_two_classes_are_the_same_either_way():
     np.testing.assert_allclose(covariance(two[0]), covariance(two[1]), rtol=1e-9)
 
 
-def test_classes_as_softmax_have_the_hessian_of_their_own_log_likelihood(case):
+def test_the_covariance_of_the_coefficients_is_positive_definite(case):
     family, X, y = case
     glm = eo.GLM(family).fit(X, y)
     assert np.all(np.linalg.eigvalsh(covariance(glm.model_)) > 0)
