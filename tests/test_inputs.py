@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import scipy.sparse as sp
 
 import evenodds as eo
+from evenodds import cells
 from tables import COLUMNS, mixed
 
 
@@ -312,3 +314,17 @@ def test_a_missing_date_among_categories_is_missing():
     coded = eo.NaiveBayes(how).fit(pa.table({"day": pa.array(days).dictionary_encode()}), y)
     assert coded.model_ == plain.model_
     assert coded.model_.column_tally("day.month")["day.month", "labels"].sum() == 15
+
+
+def test_a_time_of_a_zone_is_what_its_clock_showed_and_nanoseconds_are_a_time(tmp_path):
+    """What pandas and most programs write, read from a file and in memory as Arrow's own times of that zone."""
+    written = [f"2024-03-0{1 + i % 7} {i % 24:02}:30:00.123456789+09:00" for i in range(200)]
+    clocks = pa.array(np.array([text[:19] for text in written], "datetime64[us]"))
+    y, how = ["a", "b"] * 100, {"at": eo.Column(parts=("weekday", "hour"))}
+    path = tmp_path / "times.csv"
+    path.write_text("at,y\n" + "".join(f"{text},{label}\n" for text, label in zip(written, y, strict=True)))
+    zoned = pc.assume_timezone(clocks, "Asia/Tokyo")
+    models = [eo.NaiveBayes(how).fit(pa.table({"at": at, "y": y}), "y").model_ for at in (clocks, zoned, written)]
+    assert models[0] == models[1] == models[2] == eo.NaiveBayes(how).fit(path, "y").model_
+    assert cells.kind(pa.array(["2024-03-01T10:00Z", "2024-03-01T10:00:00.5-0330", "2024-03-01"])) == "date"
+    assert cells.kind(pa.array(["2024-03-01-05", "2024-03-02-05"])) == "category"

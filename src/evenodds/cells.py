@@ -28,6 +28,7 @@ Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarr
 Kind = Literal["number", "flag", "category", "date", "id", "text", "empty", "nested"]
 
 _NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
+_DATE = r"^(\d{4}-\d\d-\d\d)(([T ]\d\d:\d\d)((:\d\d)((\.\d{1,6})\d*)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -161,11 +162,14 @@ def as_dates(written: list[str]) -> Any:
 
 
 def _as_dates(values: Any) -> Any | None:
-    """Texts as times where all of them are ISO 8601 dates, otherwise None."""
-    if not pc.all(pc.match_substring_regex(values, r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")).as_py():
+    """Texts as times where all of them are ISO 8601 dates, otherwise None; of a zone, what its clock showed.
+
+    So the hour of 2024-03-01T23:30+09:00 is 23, as it is of Arrow's times of a zone.
+    """
+    if not pc.all(pc.match_substring_regex(values, _DATE)).as_py():
         return None
     try:
-        return pc.cast(pc.replace_substring_regex(values, "[zZ]$", ""), pa.timestamp("us"))
+        return pc.cast(pc.replace_substring_regex(values, _DATE, r"\1\3\5\7"), pa.timestamp("us"))
     except pa.ArrowInvalid:
         return None
 
