@@ -167,3 +167,18 @@ def test_exit_codes(folder, args, code, sentence):
     assert sentence in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
+
+
+def test_names_and_classes_say_their_control_characters_and_very_long_ones_are_shortened(tmp_path):
+    """A file's header and cells cannot drive the terminal of who reads about them, nor fill it."""
+    bad = "\x1b]0;mine\x07\u202e\n"
+    rows = "".join(f'"{"abc"[i % 3]}{bad}",{i % 7}.5,"{"no" if i % 2 else "yes" + bad}"\n' for i in range(60))
+    (tmp_path / "rows.csv").write_text(f'"name{bad}",{"h" * 100_000},y\n{rows}')
+    for args in ("fit rows.csv -t y -o m.eo", "show m.eo", "explain m.eo rows.csv --row 1", "separate rows.csv -t y",
+                 "regress rows.csv -t y", "evaluate rows.csv -t y -k 2"):  # fmt: skip
+        done = subprocess.run([EVENODDS, *args.split()], cwd=tmp_path, capture_output=True, text=True, env=PLAIN)
+        assert done.returncode == 0, done.stderr
+        said = done.stdout + done.stderr
+        assert r"\x1b]0;mine\x07\u202e\n" in said, args
+        assert not set(said) & set("\x1b\x07\u202e"), args
+        assert max(map(len, said.splitlines())) < 2_000, args

@@ -41,7 +41,8 @@ class Frame:
     def _texts(self) -> tuple[list[list[str]], list[bool]]:
         names = self.names
         numeric = [all(isinstance(v, (int, float)) or v is None for v in self[name]) for name in names]
-        return [names, *([cell(row.get(name)) for name in names] for row in self.rows)], numeric
+        body = ([printed(cell(row.get(name))) for name in names] for row in self.rows)
+        return [[printed(name) for name in names], *body], numeric
 
     def __repr__(self) -> str:
         texts, numeric = self._texts()
@@ -50,7 +51,7 @@ class Frame:
             "  ".join(t.rjust(w) if right else t.ljust(w) for t, w, right in zip(line, widths, numeric)).rstrip()
             for line in texts
         ]
-        return "\n".join(([self.title] if self.title else []) + lines)
+        return "\n".join(([printed(self.title)] if self.title else []) + lines)
 
     def _repr_html_(self) -> str:
         import html  # which one message need not wait for
@@ -86,3 +87,24 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+# What would move the cursor, colour the screen, rename the window or turn the line around: C0, C1 and bidi controls.
+_CONTROLS = (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+_ESCAPED = {code: repr(chr(code))[1:-1] for code in _CONTROLS}
+MOST = 200
+
+
+def escaped(text: str) -> str:
+    """A text that says its control characters instead of sending them to the terminal."""
+    return text if text.isprintable() else text.translate(_ESCAPED)
+
+
+def printed(text: str, most: int = MOST) -> str:
+    r"""A name as it is printed: without control characters, and of a very long one both ends.
+
+    >>> printed("a\x1b[31mred\nline"), len(printed("h" * 1_000_000))
+    ('a\\x1b[31mred\\nline', 200)
+    """
+    short = text if len(text) <= most else f"{text[: most // 2]}…{text[1 - most // 2 :]}"
+    return escaped(short)

@@ -27,7 +27,7 @@ from evenodds.audit.judged import Judged, plain
 from evenodds.audit.reliability import Brier, Reliability, distance
 from evenodds.families import Bernoulli
 from evenodds.families.leaves import Floats
-from evenodds.show import Figure, Frame, cell
+from evenodds.show import Figure, Frame, cell, printed
 from evenodds.tally import Tally
 
 __all__ = ["Baseline", "Metrics", "tally"]
@@ -277,7 +277,7 @@ def beside(judged: Mapping[str, Metrics]) -> Frame:
 
 
 def _clip(name: str) -> str:
-    return name if len(name) <= NAME else f"{name[: NAME // 2]}…{name[1 - NAME // 2 :]}"
+    return printed(name, NAME)
 
 
 def _rows(n: float) -> str:

@@ -153,8 +153,12 @@ def summary(model: Model, path: str | None = None) -> str:
     """One line: 2,201 rows of 2 classes (no 1,490, yes 711) → titanic.eo (3 KB)."""
     import os
 
+    from evenodds.show import printed
+
     counted = classes(model)
-    shown = ", ".join(f"{name} {n:,.0f}" for name, n in list(counted.items())[:8]) + (", …" if len(counted) > 8 else "")
+    shown = ", ".join(f"{printed(name)} {n:,.0f}" for name, n in list(counted.items())[:8]) + (
+        ", …" if len(counted) > 8 else ""
+    )
     where = "" if path is None else f" → {path} ({_size(os.stat(path).st_size)})"
     pruned = ", pruned" if model.pruned else ""
     return f"{model.rows:,.0f} rows of {len(counted)} classes of {model.schema.target!r} ({shown}{pruned}){where}"

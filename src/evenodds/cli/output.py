@@ -6,6 +6,8 @@ from math import exp, floor, inf, isclose, isfinite, log, log10
 
 import click
 
+from evenodds.show import escaped
+
 
 class WrongUsageError(click.ClickException):
     """The command was asked for something it cannot do: one sentence, exit code 2."""
@@ -44,8 +46,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     word    odds
     prince  20
     """
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)
+    shown = [[escaped(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown)]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in shown)
 
 
 def probability(log_odds: float) -> str:

@@ -8,6 +8,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError, print_json, table
+from evenodds.show import printed
 
 if TYPE_CHECKING:
     from evenodds.models.separators.separation import Separation
@@ -58,7 +59,8 @@ def separate(
     with data.notes(quiet), data.progress(source, "reading", quiet):
         rows = read_rows(source, target, told, drop_missing, reading.threads)
     classes = np.array(rows.classes, dtype=object)
-    verdict = separation(rows.X, rows.codes, len(classes), rows.names)
+    names = rows.names if as_json else [printed(name) for name in rows.names]
+    verdict = separation(rows.X, rows.codes, len(classes), names)
     found = find(np.ascontiguousarray(rows.X[:, 1:]), rows.codes, classes)
     data.say_report(rows.report, quiet)
     if as_json:
@@ -72,10 +74,10 @@ def separate(
 def _weights(found: Separator, rows: Any) -> list[list[str]]:
     """The line's weights, a column for each class where there are more than two."""
     rule = found.rule
-    heads = [f"weight ({c})" for c in rows.classes] if len(rule.weights) > 1 else ["weight"]
+    heads = [f"weight ({printed(str(c))})" for c in rows.classes] if len(rule.weights) > 1 else ["weight"]
     lines = [
         [name, *(f"{w + 0.0:.6g}" for w in weights)]
-        for name, weights in zip(rows.names[1:], rule.weights.T, strict=True)
+        for name, weights in zip(map(printed, rows.names[1:]), rule.weights.T, strict=True)
     ]
     return [["column", *heads], *lines, ["constant", *(f"{c:.6g}" for c in rule.constants)]]
 

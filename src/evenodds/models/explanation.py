@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from evenodds.show import cell
+from evenodds.show import cell, printed
 from evenodds.text.listed import shrunk
 
 WIDTH = 24  # of the longest bar
@@ -66,7 +66,7 @@ class Explanation(NamedTuple):
         return lines
 
     def __repr__(self) -> str:
-        lines = self.lines()
+        lines = [(printed(text), odds, note) for text, odds, note in self.lines()]
         name = max(len(line[0]) for line in lines)
         most = max((abs(line[1]) for line in lines if math.isfinite(line[1])), default=1.0) or 1.0
         shown = []
@@ -74,7 +74,8 @@ class Explanation(NamedTuple):
             length = WIDTH if math.isinf(odds) else round(WIDTH * (abs(odds) / most))
             bar = ("█" if odds > 0 else "░") * length
             shown.append(f"  {text:<{name}}  {odds:+8.3f}  {bar}{'  ' if bar and note else ''}{note}".rstrip())
-        head = f"p({self.of}) = {self.probability:.4f}; log-odds of {self.of} against {self.against}:"
+        of, against = printed(str(self.of)), printed(str(self.against))
+        head = f"p({of}) = {self.probability:.4f}; log-odds of {of} against {against}:"
         return "\n".join([head, *shown, f"  {'total':<{name}}  {self.total:+8.3f}"])
 
     def coloured(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from evenodds.families import Categorical, Gaussian
 from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.inference import table, uses_t
-from evenodds.show import Figure, Frame, cell
+from evenodds.show import Figure, Frame, cell, printed
 
 if TYPE_CHECKING:
     from evenodds.models.glm.regression import Regression
@@ -55,7 +55,9 @@ class Summary:
         else:
             found.append(f"deviance {cell(totals.deviance)}, of the intercept alone {cell(totals.null_deviance)}")
         found.append(self._prior())
-        references = ", ".join(f"{column} = {value}" for column, value in model.design.references.items())
+        references = ", ".join(
+            f"{printed(column)} = {printed(value)}" for column, value in model.design.references.items()
+        )
         if references:
             found.append(f"reference: {references}")
         if model.family is Categorical:
