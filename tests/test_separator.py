@@ -264,7 +264,7 @@ def test_separate_refuses_with_a_sentence(hours, tmp_path):
     gaps = tmp_path / "gaps.csv"
     gaps.write_text("x,y\n1,a\n,a\n3,b\n4,b\n")
     assert "missing" in run("separate", gaps, "-t", "y", code=3).stderr
-    assert json.loads(run("separate", gaps, "-t", "y", "--drop-missing", "--json").stdout)["rows"] == 3
+    assert json.loads(run("separate", gaps, "-t", "y", "--missing", "drop", "--json").stdout)["rows"] == 3
     one = tmp_path / "one.csv"
     one.write_text("x,y\n1,a\n2,a\n")
     assert "only one class" in run("separate", one, "-t", "y", code=3).stderr

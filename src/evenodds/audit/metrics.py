@@ -208,7 +208,7 @@ class Metrics:
         left = len(self.per_class) - len(shown)
         classes = f"{Frame(shown)}"
         if left:
-            classes += f"\n… and {left:,} classes of fewer rows: per_class has them all"
+            classes += f"\n… and {left:,} classes of fewer rows: per_class (--json) has them all"
         matrix = f"{self.confusion}"
         if len(self.confusion) > LINES or max(map(len, matrix.splitlines())) > WIDTH:
             matrix = self._mistakes()

@@ -54,7 +54,7 @@ class Log:
             if not uniform:
                 raise DataError(
                     "the log has no propensities, so nothing follows for another policy; give the probability with "
-                    "which each arm was chosen, or say that all arms were equally probable (uniform)"
+                    "which each arm was chosen, or say that all arms were equally probable (uniform=True, --uniform)"
                 )
             propensities = np.full(len(names), 1 / max(len(set(names)), 1))
         p = np.asarray(propensities, float)

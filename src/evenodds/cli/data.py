@@ -93,11 +93,12 @@ def load(path: str) -> Model:
 
 def load_to_predict(path: str) -> Any:
     """The model of classes in a file, naive Bayes or a bridge, which must be able to answer."""
-    from evenodds import file
-
     found = load_any(path)
     if found.kind in ("regression", "mixture"):
-        raise file.no_model(path, f"it holds a {found.kind!r}")
+        raise BadDataError(
+            f"{path} holds a {found.kind}: this command asks naive Bayes, bridges and networks for a class; "
+            f"`evenodds show` prints it, `evenodds predict` takes new rows"
+        )
     return able(found, path)
 
 

@@ -207,6 +207,12 @@ def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+missing = click.option(
+    "--missing",
+    type=click.Choice(["refuse", "drop"]),
+    default="refuse",
+    help="What to do with rows with missing cells.",
+)
 weighted = click.option("--weight", metavar="COLUMN", help="A column that says how much each row counts.")
 reading = gathered(
     Input,

@@ -45,7 +45,7 @@ FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Ca
     "--errors", type=click.Choice(["model", "HC0", "HC1", "HC2", "HC3"]), default="model", help="HC0 to HC3 are robust."
 )
 @click.option("--no-intercept", is_flag=True, help="Leave out the column of ones.")
-@click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", help="Rows with missing cells.")
+@options.missing
 @click.option("--level", type=click.FloatRange(0, 1, True, True), default=0.95, show_default=True, help="Of intervals.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A model file to write, for `evenodds predict`.")
 @options.reading

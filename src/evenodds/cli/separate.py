@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     metavar="COLUMN=ROLE",
     help="What a column is: number, category, ignore. Repeatable; decided if not given.",
 )
-@click.option("--drop-missing", is_flag=True, help="Leave out rows with missing cells.")
+@options.missing
 @options.reading
 @options.as_json
 def separate(
     paths: tuple[str, ...],
     target: str | None,
     roles: tuple[str, ...],
-    drop_missing: bool,
+    missing: str,
     reading: options.Input,
     as_json: bool,
 ) -> None:
@@ -57,7 +57,7 @@ def separate(
     told = options.columns_of(roles, Words()) or None
     source, quiet = reading.files(paths).rereadable(), reading.quiet
     with data.notes(quiet), data.progress(source, "reading", quiet):
-        rows = read_rows(source, target, told, drop_missing, reading.threads)
+        rows = read_rows(source, target, told, missing == "drop", reading.threads)
     classes = np.array(rows.classes, dtype=object)
     names = rows.names if as_json else [printed(name) for name in rows.names]
     verdict = separation(rows.X, rows.codes, len(classes), names)

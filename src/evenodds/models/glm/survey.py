@@ -271,5 +271,5 @@ def _refuse_missing(missing: Mapping[str, tuple[int, str]]) -> None:
     columns = "column" if len(missing) == 1 else "columns"
     raise DataError(
         f"missing cells (NaN) in {columns} {', '.join(shown)}{more}: fill them, leave the column out, "
-        "or leave such rows out with missing='drop'"
+        "or leave such rows out (missing='drop', --missing drop)"
     )
