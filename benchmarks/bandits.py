@@ -29,11 +29,11 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.bandit_peers import MEANS
+from benchmarks.tables import data_folder
 from benchmarks.timing import Neighbours
 from evenodds import bandits as eo
 from evenodds.bandits.offline import weights
 
-DATA = Path(os.environ.get("EVENODDS_DATA", "/work/shared/data")) / "open_bandit_men"
 CLIENTS = Path(__file__).parents[1] / "tests" / "bandit_clients.py"
 LECTURED = {"Greedy": 452, "ExploreThenExploit": 256, "EpsilonGreedy": 429, "UCB": 562, "UCB1": 331, "Thompson": 41}
 POLICIES = [eo.Greedy(), eo.ExploreThenExploit(450), eo.EpsilonGreedy(0.1), eo.UCB(), eo.UCB1(), eo.Thompson()]
@@ -221,7 +221,7 @@ def log(given: Any) -> dict[str, Any]:
 
 
 def _open_bandit(name: str) -> eo.Log:
-    with gzip.open(DATA / f"{name}.csv.gz", "rt") as file:
+    with gzip.open(data_folder() / "open_bandit_men" / f"{name}.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
     return eo.Log.of(
         [row["item_id"] for row in rows],

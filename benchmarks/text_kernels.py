@@ -11,7 +11,6 @@ import argparse
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
+from benchmarks.tables import data_folder
 from evenodds.labels import Keys
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
@@ -27,7 +27,6 @@ from evenodds.text.tables import Links, Sorted
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 FILES = {
     "20newsgroups": ["20newsgroups/20ng_bydate_train.csv.gz", "20newsgroups/20ng_bydate_test.csv.gz"],
     "enron": ["enron_spam/enron1.csv.gz", "enron_spam/enron4.csv.gz"],
@@ -36,7 +35,7 @@ FILES = {
 
 def load(name: str) -> tuple[list[str], np.ndarray[Any, Any]]:
     """The documents of a set, and their classes as codes."""
-    table = pd.concat([pd.read_csv(DATA / file) for file in FILES[name]])
+    table = pd.concat([pd.read_csv(data_folder() / file) for file in FILES[name]])
     return table["text"].fillna("").astype(str).tolist(), pd.factorize(table["label"])[0]
 
 
