@@ -24,7 +24,6 @@ from evenodds.labels import Labels
 from evenodds.models.settings import Settings
 from evenodds.models.temper import Temper
 from evenodds.schema import Column, Schema
-from evenodds.text.tokenise import Tokens
 from evenodds.text.words import Words
 
 LARGEST = 1e100  # of a number in the header, and of 1 over it: what is made of it must not overflow
@@ -42,9 +41,12 @@ def plain_columns(schema: Schema) -> list[dict[str, Any]]:
 
 
 def plain_fields(value: Any) -> dict[str, Any]:
-    """The fields of a value that are there, also those at their defaults: a default may change, a file must not."""
-    names = value._fields if isinstance(value, Tokens) else [field.name for field in dataclasses.fields(value)]
-    fields = {name: getattr(value, name) for name in names}
+    """A dataclass's fields that are there, also those at their defaults: a default may change, a file must not."""
+    return plain_values({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+
+
+def plain_values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by their names as JSON has them, those that are there."""
     return {
         name: _plain(entry)
         for name, entry in fields.items()

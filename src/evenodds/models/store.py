@@ -18,6 +18,7 @@ from evenodds.models.header import (
     expect,
     plain_columns,
     plain_fields,
+    plain_values,
     read_schema,
     read_settings,
     read_temper,
@@ -59,7 +60,7 @@ def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     about = {
         "column": name,
         "classes": model.classes.tolist(),
-        "tokens": plain_fields(found.words.tokens),
+        "tokens": plain_values(found.words.tokens._asdict()),
         "distinct": found.words.distinct,
         "bernoulli": found.words.events == "bernoulli",
         "buckets": weights.buckets,
