@@ -41,7 +41,7 @@ def lookup(keys: Keys, numbers: Keys) -> tuple[Keys, np.uint64]:
 
 
 def first_rows(keys: Keys) -> tuple[NDArray[np.uint32], np.uint64]:
-    """Of each run of top bits the first of these ascending keys that has them or higher; and how far a key is shifted."""
+    """For all top bits the first of these ascending keys that has them or higher; and how far a key is shifted."""
     bits = max(4, (2 * len(keys)).bit_length())
     starts, shift = np.empty(1 << bits, np.uint32), np.uint64(64 - bits)
     run.first_rows(frozen(keys), shift, starts)
