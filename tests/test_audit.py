@@ -279,6 +279,11 @@ def test_what_cannot_be_audited_is_said():
         eo.Audit(by="rase").of_columns(compas(), "recid", predicted="high")
     with pytest.raises(eo.DataError, match="not among the classes"):
         eo.Audit(by="race", positive="yes").of_columns(compas(), "recid", predicted="high")
+    table = pd.DataFrame({"y": ["no", "yes"], "said": ["low", "high"], "g": ["a", "b"]})
+    with pytest.raises(eo.DataError, match=r"'said' has 'high', 'low', .*: the classes are 'no', 'yes'; write both"):
+        eo.Audit(by="g").of_columns(table, "y", predicted="said")
+    with pytest.raises(eo.DataError, match="predicted= has 'high', 'low'"):
+        eo.Audit(by="g").of_predictions(table["y"], table["g"], predicted=table["said"])
     with pytest.raises(eo.DataError, match="give y"):
         eo.Audit(by="g").of(LogisticRegression(), pd.DataFrame({"g": ["a"]}))
     with pytest.raises(eo.DataError, match="Name a column"):

@@ -93,3 +93,15 @@ def test_one_value_needs_a_number(tmp_path):
     done = density(path, "-c", "x")
     assert (done.returncode, "column 'x': bandwidth='sj': all values are 3" in done.stderr) == (3, True)
     assert density(path, "-c", "x", "--bandwidth", "1").returncode == 0
+
+
+def test_a_group_of_one_value_is_left_out_and_said(rows, tmp_path):
+    path = tmp_path / "rows.csv"
+    rows[0].assign(size=rows[0]["size"].where(rows[0]["kind"] == "a", 2.0)).to_csv(path, index=False)
+    done = density(path, "-c", "size", "--by", "kind")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()[3:]] == ["kind", "a"]
+    assert done.stderr.startswith("note: column 'size' of 'b': ")
+    assert done.stderr.endswith("; left out\n")
+    path.write_text("size\n2\n2\n2\n")
+    assert density(path, "-c", "size").returncode == 3

@@ -308,7 +308,7 @@ def test_an_empty_file_is_refused(data):
 
 
 def test_a_file_that_is_no_text_is_refused_by_name():
-    with pytest.raises(DataError, match=r"^data\.csv: it holds NUL bytes, so it is not text"):
+    with pytest.raises(DataError, match=r"^data\.csv: line 1 holds NUL bytes, so this is no text"):
         CsvReader(io.BytesIO(b"PK\3\4\0\0\0\0\0\1"), "data.csv")
 
 

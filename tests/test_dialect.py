@@ -79,8 +79,13 @@ def test_encoding(data, encoding):
 
 @pytest.mark.parametrize("data", [b"a,b\0\n1,2\n", b"\0\1\0\2", b"PK\3\4\0\0\0\0", bytes(100)], ids=repr)
 def test_what_is_no_text_is_refused(data):
-    with pytest.raises(DataError, match="it holds NUL bytes, so it is not text; is it a spreadsheet, or compressed"):
+    with pytest.raises(DataError, match=r"^line 1 holds NUL bytes, so this is no text: unpack it, save a spreadsheet"):
         detect(data)
+
+
+def test_the_line_that_is_no_text_is_named():
+    with pytest.raises(DataError, match=r"^line 3 holds NUL bytes"):
+        detect(b"name,size\nsome words,2\nmore of them,3\0\n")
 
 
 @pytest.mark.parametrize(

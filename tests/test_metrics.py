@@ -335,6 +335,17 @@ def test_a_page():
     ]
 
 
+def test_a_model_worse_than_the_class_shares_is_told_what_helps():
+    log_p = np.log([[0.999, 0.001], [0.999, 0.001], [0.001, 0.999], [0.999, 0.001]])
+    tempered = np.log([[0.8, 0.2], [0.8, 0.2], [0.2, 0.8], [0.8, 0.2]])
+    pages = [
+        repr(Metrics.of(tally(["dry", "dry", "wet", "wet"], p, ["dry", "wet"]), ["dry", "wet"]))
+        for p in (log_p, tempered)
+    ]
+    assert ["temper=True" in page for page in pages] == [True, False]
+    assert max(map(len, pages[0].splitlines())) <= 80
+
+
 def test_as_json():
     y, log_p, classes = forecast(3)
     m = Metrics.of(tally(y, log_p, classes), classes)

@@ -167,3 +167,16 @@ def test_on_the_command_line(tmp_path):
     assert "text.length = 3 " in run("explain", path, "free prize now").stdout
     assert "free prize now" in run("predict", path, "--lines", "-", stdin="free prize now\n").stdout
     assert "of text alone: --normalise, --length-column" in run(*fit, code=2).stderr
+
+
+def test_what_is_said_of_text_is_said_of_the_columns_that_look_so(tmp_path):
+    data, path = tmp_path / "mail.csv", tmp_path / "mail.eo"
+    rows = [f"{word} and number {i} of it,{'ab'[i % 2]},{i % 3}\n" for i, word in enumerate(["free", "lunch"] * 60)]
+    data.write_text("said,label,size\n" + "".join(rows))
+    run("fit", data, "-t", "label", "--ngrams", 2, "-o", path)
+    columns = eo.Model.load(path).schema.columns
+    assert columns["said"].words == eo.Words(ngrams=2)
+    assert columns["size"].words is None
+    assert "accuracy" in run("evaluate", data, "-t", "label", "--folds", 3, "--ngrams", 2).stdout
+    stderr = run("evaluate", data, "-t", "said", "--folds", 3, "--ngrams", 2, code=2).stderr
+    assert stderr == "Error: of text alone: --ngrams; name a column of text with --text\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -179,5 +179,9 @@ def did_you_mean(name: str, names: Iterable[str], what: str = "column") -> str:
     near = [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, 1)]
     if near:
         return f"{what} {brief(name)} not found; did you mean {brief(near[0])}?"
-    shown = ", ".join(map(brief, known[:8])) + (", …" if len(known) > 8 else "")
-    return f"{what} {brief(name)} not found; " + (f"the {what}s are {shown}" if known else "there is none")
+    return f"{what} {brief(name)} not found; " + (f"the {what}s are {first_of(known)}" if known else "there is none")
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Some names for people, not too many."""
+    return ", ".join(map(brief, names[:8])) + (", …" if len(names) > 8 else "")

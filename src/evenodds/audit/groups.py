@@ -35,7 +35,7 @@ from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels, canonical
-from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.schema import Column, Schema, did_you_mean, first_of
 from evenodds.tally import Tally
 
 BITS = 7  # of the log-odds' mantissa, as in the histograms of numbers: what is nearer than 1 in 256 is a tie
@@ -240,7 +240,9 @@ class Audit:
         """The classes, in the order of their values."""
         if classes is not None:
             return np.asarray(classes)
-        texts = {*truth.labels.texts(), *(said.labels.texts() if said is not None else ())}
+        texts = set(truth.labels.texts())
+        if said is not None:
+            texts = _with_said(texts, said.labels.texts(), "predicted=")
         if self.positive is not None:
             texts |= {canonical(self.positive)}
         return in_value_order(texts, kind)
@@ -279,7 +281,7 @@ class Audit:
             columns[score] = Column(Gaussian)
         texts = set(codes(sample[target]).labels.texts())
         if predicted is not None:
-            texts |= set(codes(sample[predicted]).labels.texts())
+            texts = _with_said(texts, codes(sample[predicted]).labels.texts(), f"column {predicted!r}")
         names = self._classes(codes(sample[target]), None, sorted(texts), kind)
         names = in_value_order(map(canonical, names.tolist()), kind)
         if score is not None and len(names) != 2:
@@ -287,6 +289,17 @@ class Audit:
                 f"column {score!r} is p of one of two classes, {target!r} has {len(names)} in its first rows"
             )
         return Schema(columns, target, kind), names
+
+
+def _with_said(classes: set[str], said: Iterable[str], where: str) -> set[str]:
+    """The classes, and what else was said; refused where nothing that was said is one of several classes."""
+    every = set(said)
+    if every and len(classes) > 1 and classes.isdisjoint(every):
+        ours, theirs = (first_of(sorted(some)) for some in (classes, every))
+        raise DataError(
+            f"{where} has {theirs}, and no row is of such a class: the classes are {ours}; write both in the same words"
+        )
+    return classes | every
 
 
 def in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:

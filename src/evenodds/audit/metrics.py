@@ -203,6 +203,9 @@ class Metrics:
             said.append(f"{_rows(self.impossible)} of classes it knew were given probability 0.")
         if said:
             said.append(f"So the log loss is infinite; without them it is {cell(self.log_loss_possible)}.")
+        elif self.log_loss > self.baseline.log_loss:
+            said.append("The class shares alone have a lower log loss: the model is too sure of itself.")
+            said.append("Naive Bayes learns how much of it to believe by --temper (temper=True).")
         most = sorted(self.per_class, key=lambda row: -row["rows"])[:LINES]
         shown = [row | {"class": _clip(row["class"])} for row in self.per_class if row in most]
         left = len(self.per_class) - len(shown)

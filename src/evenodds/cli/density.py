@@ -77,14 +77,17 @@ def density(
     width = _width(bandwidth)
     read = _read(paths, column, by, weight, reading)
     found: dict[str, Density] = {}
+    without: list[str] = []
     for name, (values, weights) in read.groups.items():
         try:
             points = Points.of(values, weights)
             found[name] = Density(points, kernel, bandwidth_of(width, points, shape_of(kernel)), ends((low, high)))
         except ValueError as error:
-            where = f"column {column!r}" + (f" of {name!r}" if by is not None else "")
-            raise DataError(f"{where}: {error}") from None
+            without.append(f"column {column!r}" + (f" of {name!r}" if by is not None else "") + f": {error}")
+    if not found:
+        raise DataError(without[0])
     data.say_report(read.report, reading.quiet)
+    data.say([f"{why}; left out" for why in without], reading.quiet)
     if plot is not None:
         from evenodds.plots import densities, save
 

@@ -60,7 +60,8 @@ def fit(
     started, quiet = time.perf_counter(), reading.quiet
     if bridge and tune:
         raise WrongUsageError("--bridge and --tune: give one of them")
-    told, how, source = modelling.columns(), modelling.settings(), reading.files(paths)
+    how, source = modelling.settings(), reading.files(paths)
+    told = modelling.columns(source if like is None else None)
     if like is not None and told:
         raise WrongUsageError("--role and --text have no say where --like decides what each column is")
     pattern = None if like is None else data.load(like).schema

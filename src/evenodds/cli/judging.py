@@ -50,12 +50,12 @@ def held_out(
         raise WrongUsageError(
             "give a model and a file to judge it by; or --folds 10 and --target to learn from the file"
         )
-    target, told, how = modelling.target, modelling.columns(), modelling.settings()
+    target, how = modelling.target, modelling.settings()
     weight, threads = modelling.weight, reading.threads
     if not learns:
         from evenodds.models.settings import Settings
 
-        if told or how != Settings() or target is not None or modelling.temper:
+        if modelling.columns() or how != Settings() or target is not None or modelling.temper:
             raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
         model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
         if leave_one_out and not hasattr(model, "leave_one_out"):
@@ -73,6 +73,7 @@ def held_out(
     if target is None:
         raise WrongUsageError("which column is to be predicted? Name it with --target")
     source = reading.files(paths).rereadable()
+    told = modelling.columns(source)
 
     def of_the_data() -> HeldOut:
         from evenodds.audit.held_out import of_folds, of_rows

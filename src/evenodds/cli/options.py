@@ -15,6 +15,7 @@ from evenodds.text.words import EVENTS, Events
 
 if TYPE_CHECKING:
     from evenodds.data.files import Files
+    from evenodds.data.source import Source
     from evenodds.models.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,8 +122,11 @@ class Modelling:
         except ValueError as error:
             raise WrongUsageError(str(error)) from None
 
-    def columns(self) -> dict[str, Any] | None:
-        """The columns that the options give: age=number, day=date:weekday+hour, name=ignore; None if they give none."""
+    def columns(self, source: Source | None = None) -> dict[str, Any] | None:
+        """The columns that the options give: age=number, day=date:weekday+hour, name=ignore; None if they give none.
+
+        What is said of text alone is said of the columns named as text, or else of those of the source that look so.
+        """
         from evenodds.text.words import Words
 
         given: dict[str, Any] = {name: getattr(self, name) for name in OF_TEXT}
@@ -134,10 +138,19 @@ class Modelling:
         except ValueError as error:
             raise WrongUsageError(str(error)) from None
         found = dict.fromkeys(self.texts, words) | columns_of(self.roles, words)
+        if words != Words() and words not in found.values() and source is not None:
+            found |= dict.fromkeys(self._texts_of(source, found), words)
         if words != Words() and words not in found.values():
             named = ", ".join(f"--{OPTION.get(name, name)}" for name, value in given.items() if value is not None)
             raise WrongUsageError(f"of text alone: {named}; name a column of text with --text")
         return found or None
+
+    def _texts_of(self, source: Source, told: dict[str, Any]) -> list[str]:
+        """The columns that look like text, of those of which nothing else is told."""
+        from evenodds.cells import kind
+
+        others = {self.target, self.weight, *told}
+        return [name for name, raw in source.sample().columns.items() if name not in others and kind(raw) == "text"]
 
 
 def columns_of(roles: tuple[str, ...], words: Any) -> dict[str, Any]:

@@ -121,7 +121,10 @@ def detect(sample: bytes, **told: Unpack[Told]) -> Dialect:
         dialect = dataclasses.replace(dialect, encoding=_encoding(sample))
     text = codecs.getincrementaldecoder(dialect.encoding)("replace").decode(sample).removeprefix("\ufeff")
     if "\0" in text:
-        raise DataError("it holds NUL bytes, so it is not text; is it a spreadsheet, or compressed?")
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(
+            f"line {line} holds NUL bytes, so this is no text: unpack it, save a spreadsheet as CSV, or give --encoding"
+        )
     lines, cut = list(io.StringIO(text, newline="")), len(sample) >= SAMPLE
     if "separator" not in known:
         dialect = dataclasses.replace(dialect, separator=_separator(lines, cut))
