@@ -265,7 +265,17 @@ def test_texts_are_not_left_out_under_estimates_that_have_no_closed_form():
 
 
 @pytest.mark.parametrize(
-    "name", ["lay_beside", "number_keys", "count_of", "drop_lost", "multinomial", "complement", "bernoulli"]
+    "name",
+    [
+        "distinct",
+        "find",
+        "count_of",
+        "drop_lost",
+        "multinomial",
+        "pooled_multinomial",
+        "complement",
+        "bernoulli",
+    ],
 )
 def test_compiled_and_plain_kernels_agree(name, monkeypatch):
     module = leave_kernels if hasattr(leave_kernels, name) else table_kernels

@@ -11,11 +11,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from evenodds.labels import Labels
 from evenodds.text import table_kernels, tokenise
-from evenodds.text.batches import Reader, replacements, replacing
+from evenodds.text.batches import Reader, bucket_keys, replacements, replacing
 from evenodds.text.count import count
 from evenodds.text.counts import Counts, one_lexicon
 from evenodds.text.keys import key
-from evenodds.text.score import Weights, bags, bucket_keys
+from evenodds.text.score import Weights, bags
 from evenodds.text.tables import Links
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds.labels import Labels
-from evenodds.text.bags import bags, bucket_keys
+from evenodds.text.bags import bags
+from evenodds.text.batches import bucket_keys
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
 from evenodds.text.keys import join, key

@@ -127,11 +127,12 @@ def test_distinct_tokens_of_a_document(both, many, settings):
     reader = Reader(texts, settings)
     level = reader.read(0, len(many))[0]
     whole = [level.keys[slice(*ends(level, d))].tolist() for d in range(len(many))]
-    once, times = reader.bags(level)
+    once = reader.bags([level])
+    assert level.keys[once.first].tolist() == once.keys.tolist()
     for d, keys in enumerate(whole):
         start, stop = ends(once, d)
         assert once.keys[start:stop].tolist() == list(dict.fromkeys(keys))
-        assert times[start:stop].tolist() == [keys.count(h) for h in dict.fromkeys(keys)]
+        assert once.times[start:stop].tolist() == [keys.count(h) for h in dict.fromkeys(keys)]
 
 
 numbers = st.integers(1, 40).map(lambda i: i * 0x0765432107654321 % 2**64) | st.integers(1, 2**64 - 1)
@@ -223,10 +224,10 @@ def test_every_kernel_was_held_against_its_python(both):
     """Whatever is a kernel runs in `both`, here if in no other test."""
     reader = Reader(Texts.of(["aa bb aa", "cc"]), Tokens(ngrams=2, characters=None))
     reader.read(0, 2)
-    from evenodds.text.batches import Level, beside
+    from evenodds.text.batches import Level
     from evenodds.text.count import count
     from evenodds.text.score import Weights
-    from evenodds.text.tables import numbered
+    from evenodds.text.tables import asked_for
 
     texts, classes = Texts.of(["aa bb aa", "bb cc"]), np.array([0, 1])
     both_classes = count(texts, classes, 2)
@@ -242,6 +243,7 @@ def test_every_kernel_was_held_against_its_python(both):
     levels = [
         Level(keys, keys, np.array([1, 3])) for keys in (np.array([3, 5, 7], np.uint64), np.array([2, 9, 4], np.uint64))
     ]
-    assert beside(levels).keys.tolist() == [3, 2, 5, 7, 9, 4]
-    assert numbered(np.array([7, 5, 7], np.uint64)).rows.tolist() == [0, 1, 0]
+    assert reader.bags(levels).keys.tolist() == [3, 2, 5, 7, 9, 4]
+    asked = np.array([int(both_classes.keys()[1]), 5], np.uint64)
+    assert asked_for(asked, both_classes.keys(), both_classes.index)[0].tolist() == [0, -1]
     assert [name for name, each in both.items() if not each.calls] == []

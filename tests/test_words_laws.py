@@ -26,7 +26,7 @@ from evenodds.data.source import Memory
 from evenodds.data.sum import fold_of
 from evenodds.models.explain import explain
 from evenodds.models.learnt import Tables, coefficients, n_parameters
-from evenodds.text.bags import bucket_keys
+from evenodds.text.batches import bucket_keys
 from evenodds.text.tokenise import keys
 from evenodds.text.words import EVENTS
 from test_words import MIXED, fit, mixed, topics

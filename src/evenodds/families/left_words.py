@@ -21,9 +21,9 @@ from evenodds.tally import Tally
 from evenodds.text import leave_kernels as run
 from evenodds.text.bags import Bags
 from evenodds.text.count import to_unit
-from evenodds.text.tables import Sorted, frozen, numbered
+from evenodds.text.tables import Places, Sorted, asked_for, frozen
 
-TABLE = 1 << 19  # whole numbers whose logs are kept, at most: what frequent words count, too
+TABLE = 1 << 16  # whole numbers whose logs are kept, at most: few words count more
 SMALL = run.ROUNDING
 
 
@@ -42,7 +42,6 @@ class LeftWords:
         self.prior: Pseudo = prior
         self.unit = unit_of(WordCounts.counts(tally), self.words)
         self._counts = used = WordCounts.counts(tally)
-        self._most = len(used.keys())  # words that any text it has learnt can have
         if self.words.min_count > 1:
             self._counts = used = replace(used, lists=used.frequent(self.words.min_count))
         self._size = len(used.keys())  # words that count
@@ -59,31 +58,36 @@ class LeftWords:
         self._weigh(texts, rows, frozen(counts), left, sums)
         return sums
 
-    def _own(self, texts: Bags) -> tuple[Ints, Floats]:
+    def _own(self, texts: Bags) -> tuple[Places, Floats]:
         """Where each token stands among the texts' own words, -1 where it counts nothing; and those words' counts.
 
         Of each class, and last of all: side by side in the caches. What no text has is not looked at.
         """
-        rows, keys, order = numbered(texts.keys, self._most)
+        rows, keys = asked_for(texts.keys, self._counts.keys(), self._counts.index)
         counts = np.zeros((len(keys), len(self.totals) + 1))
         spots = np.empty((len(keys) + 1, 2), np.int64)
         for k, one in enumerate(self._counts.lists):
-            run.count_of(keys, order, frozen(one.keys), frozen(one.numbers), spots, counts, k)
+            run.count_of(keys, frozen(one.keys), frozen(one.numbers), spots, counts, k)
         if self.unit != 1.0:
             counts *= self.unit
-        unknown = counts[:, -1] == 0.0
-        return np.where(unknown[rows], -1, rows) if unknown.any() else rows, counts
+        return rows, counts
 
-    def _weigh(self, texts: Bags, rows: Ints, counts: Floats, left: Left, sums: Floats) -> None:
-        words, distinct, (_, times, ends) = self.words, self.words.distinct, texts
-        gone, lost = np.empty(len(rows)), np.zeros(len(sums), np.int64)
+    def _weigh(self, texts: Bags, rows: Places, counts: Floats, left: Left, sums: Floats) -> None:
+        words, distinct, times, ends = self.words, self.words.distinct, texts.times, texts.ends
+        lost = np.zeros(len(sums), np.int64)
         less = np.zeros((len(sums), left.n_groups))
         enough = float(words.min_count) * self.unit if words.min_count > 1 else 0.0
-        own = (counts, left.groups, left.amounts, enough)
-        wrong = run.drop_lost(rows, self._taken(times, ends), ends, *own, gone, less, lost)
+        own, taken = (counts, left.groups, left.amounts, enough), self._taken(times, ends)
+        how, there = (self.prior.strength, self.prior.pooled), np.empty(len(sums))
+        at_once = words.events in ("counts", "present") and not self.prior.pooled and self.prior.strength > 0
+        if at_once:
+            masses = (self.prior.strength, distinct, self._table, less, lost, there, sums)
+            wrong = run.multinomial(rows, times, taken, ends, *own, *masses)
+        else:
+            gone = np.empty(len(rows))
+            wrong = run.drop_lost(rows, taken, ends, *own, gone, less, lost)
         if wrong >= 0:
             raise DataError(f"text {wrong} has a word more often than its class: {_NEVER}")
-        how = (self.prior.strength, self.prior.pooled)
         if words.events == "bernoulli":
             self._absent(left, sums)
             many = self._summed(left.amounts)
@@ -95,25 +99,29 @@ class LeftWords:
         weights = np.full(len(sums), self.prior.strength)
         if not self.prior.pooled:
             weights *= self._size - lost
-        args = (counts, left.groups, gone, totals, weights, *how, distinct, self._table)
-        if words.events == "complement":
+        if at_once:
+            mass = totals + weights[:, None]  # 0 where there are no words any more
+            sums -= there[:, None] * np.log(np.where(mass > 0, mass, 1.0))
+        elif words.events == "complement":
             whole = self._whole and bool((left.amounts == np.floor(left.amounts)).all())
-            run.complement(rows, times, ends, *args, whole, sums)
+            of = (counts, left.groups, gone, totals, weights)
+            run.complement(rows, times, ends, *of, *how, distinct, self._table, whole, sums)
             return
-        there = np.empty(len(sums))
-        run.multinomial(rows, times, ends, *args, there, sums)
+        else:
+            of = (counts, left.groups, gone, totals, weights)
+            run.pooled_multinomial(rows, times, ends, *of, self.prior.strength, distinct, there, sums)
         if self.how.unseen and self.prior.strength > 0:
             share = self.prior.strength / (totals.sum(axis=1) + 1) if self.prior.pooled else self.prior.strength
             whole = totals + weights[:, None]  # 0 where no text has a word any more: then nothing is said
             mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(np.where(whole > 0, whole, 1.0))
             sums += (texts.lengths(distinct) - there)[:, None] * mass
 
-    def _taken(self, times: Ints, ends: Ints) -> Floats:
+    def _taken(self, times: Ints, ends: Ints) -> Ints | Floats:
         """How much each token of a text was counted when the text was learnt."""
-        amounts = np.ones(len(times)) if self.words.distinct else times.astype(float)
+        amounts = np.ones_like(times) if self.words.distinct else times
         return amounts if self.words.length == "as is" else self.unit * to_unit(amounts, ends)
 
-    def _check(self, texts: Bags, rows: Ints, left: Left) -> None:
+    def _check(self, texts: Bags, rows: Places, left: Left) -> None:
         """Refuse a text with a word that was never learnt."""
         if self.words.min_count > 1 or not (rows < 0).any():
             return

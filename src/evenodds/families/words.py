@@ -280,7 +280,7 @@ def _of_counted(counts: Counts, words: Words, prior: Pseudo) -> Weights | None:
         weights[:] = np.log(strength) - whole
         mine = [np.log(unit * one.numbers + strength) - log for one, log in zip(counts.lists, whole)]
     counts.spread(keys, mine, weights)
-    return Weights(keys, weights, counts.buckets)
+    return Weights(keys, weights, counts.buckets, counts.index)
 
 
 def _nearest(counts: Counts, known: Shares, words: Words) -> Nearest:

@@ -37,7 +37,7 @@ from evenodds.models.temper_problem import Said as Said
 
 NEVER = -1e5  # stands for log 0: no row is lost to it, no number overflows
 GRID = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)  # exponents to start from
-FEW = 500  # rows that tell with which of them, and most of the way
+FEW, NEARBY = 500, 0.5  # rows that tell with which of them, and most of the way; how near, in log-likelihood
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def fit(
     few = problem.some(slice(None, None, -(-len(y) // FEW)))
     begin = min(map(problem.first, GRID), key=lambda x: few(x)[0])
     with alone():
-        found = problem.parts(least(problem, least(few, begin)))
+        found = problem.parts(least(problem, least(few, begin, NEARBY)))
     exponents: dict[str, float] = {}
     shrink: dict[str, float] = {}
     for one, log_a, b, centre in zip(finite, found.logs, found.shrink, problem.centres):

@@ -20,8 +20,8 @@ APART = 0.2  # the same of a table's column around the mean of all
 SHRINKING = 0.4  # the same of a text's power of its length
 BALANCE = 0.4  # the same of log of the class prior's exponent, and of the classes' offsets
 DIRECT = 100  # numbers, up to which the curvature is worth its price
-DONE = 1e-6  # of log-likelihood, that a step would still gain: a thousandth of a standard error
-LEAST = -80.0  # a log of probability, below which it is 0: so small that even its numbers are slow to compute with
+NEAR = 1e-3  # of log-likelihood, that the last step gains: what it leaves is its square, a thousandth of an error
+LEAST = -37.0  # a log of probability, below which it is 0: beside 1 it is lost in rounding
 STEPS, FLAT = 100, 1e-6
 USUAL = 0.7  # power of a text's length, to begin with
 FAR, SHORT = 3.0, 1e-9  # what a step may change a log by, at most and at least
@@ -194,6 +194,8 @@ class Problem:
     def _bend(self, x: Floats) -> Floats:
         """The priors' second derivatives."""
         apart, centre = self._apart(x)
+        if not self.table.any():
+            return np.diag(_bend(apart, self.widths))
         middle = self.table / max(int(self.table.sum()), 1)
         less = np.eye(len(x)) - np.outer(self.table, middle)
         return np.asarray((less.T * _bend(apart, self.widths)) @ less + _bend(centre, WIDE) * np.outer(middle, middle))
@@ -209,8 +211,8 @@ def _bend(x: Any, width: Any) -> Any:
     return _pull(x, width) * (1 - x * x / 2 * _pull(x, width))
 
 
-def least(problem: Problem, x: Floats) -> Floats:
-    """The vector of least cost, from one to begin with."""
+def least(problem: Problem, x: Floats, near: float = NEAR) -> Floats:
+    """The vector of least cost, from one to begin with; within a step that gains less than `near`, and taking it."""
     if len(x) > DIRECT:
         from scipy.optimize import minimize
 
@@ -219,8 +221,8 @@ def least(problem: Problem, x: Floats) -> Floats:
     for _ in range(STEPS):
         bends, axes = np.linalg.eigh(curve)
         step = -axes @ ((slope @ axes) / np.maximum(np.abs(bends), FLAT))  # down along every axis, also of a saddle
-        if -slope @ step < DONE:
-            break
+        if -slope @ step < near:
+            return np.asarray(x + step)
         step *= min(1.0, FAR / np.abs(step).max())
         while True:
             new = problem.bent(x + step)

@@ -12,24 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.labels import Ints, Keys
-from evenodds.text.batches import BATCH, Reader, beside
-from evenodds.text.batches import bucket_keys as bucket_keys
+from evenodds.text.batches import BATCH, Reader
 from evenodds.text.shards import SHARD, Pool, replacing_table
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
 
 class Bags(NamedTuple):
-    """The distinct tokens of each document, and how often each is there; document d's end at ends[d]."""
+    """The distinct tokens of each document, and how often each is there; document d's end at ends[d].
+
+    tokens[d] is how many it has, those that are there several times counted so often.
+    """
 
     keys: Keys
     times: Ints
     ends: Ints
+    tokens: Ints
 
     def lengths(self, distinct: bool) -> NDArray[np.float64]:
         """How many tokens each document has, or with `distinct` how many different ones."""
-        so_far = np.arange(len(self.keys) + 1) if distinct else np.concatenate([[0], np.cumsum(self.times)])
-        return np.diff(so_far[self.ends], prepend=0).astype(float)
+        return (np.diff(self.ends, prepend=0) if distinct else self.tokens).astype(float)
 
 
 def bags(
@@ -48,10 +50,13 @@ def bags(
     keys = [np.empty(0, np.uint64), *(bag.keys for bag in every)]
     times = [np.empty(0, np.int64), *(bag.times for bag in every)]
     ends = [np.empty(0, np.int64), *(bag.ends + at for bag, at in zip(every, before))]
-    return Bags(np.concatenate(keys), np.concatenate(times), np.concatenate(ends))
+    tokens = [np.empty(0, np.int64), *(bag.tokens for bag in every)]
+    return Bags(np.concatenate(keys), np.concatenate(times), np.concatenate(ends), np.concatenate(tokens))
 
 
 def _bag(reader: Reader, first: int, beyond: int, buckets: int | None) -> Bags:
-    """The bags of one batch: the levels of each document laid side by side, then each token kept once."""
-    level, times = reader.bags(beside(reader.read(first, beyond)[reader.shortest - 1 :], buckets))
-    return Bags(level.keys.copy(), times.copy(), level.ends)
+    """The bags of one batch: words before n-grams."""
+    levels = reader.read(first, beyond)[reader.shortest - 1 :]
+    tokens = np.diff(np.sum([level.ends for level in levels], axis=0), prepend=0)
+    once = reader.bags(levels, buckets)
+    return Bags(once.keys.copy(), once.times.copy(), once.ends, tokens)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,18 @@ class Level(NamedTuple):
 
     keys: Keys
     places: Keys
+    ends: Ints
+
+
+class Once(NamedTuple):
+    """Each document's different tokens: their keys, where they first stood, how often they were there, their end.
+
+    All but the ends last until the next call.
+    """
+
+    keys: Keys
+    first: Ints
+    times: Ints
     ends: Ints
 
 
@@ -161,7 +173,8 @@ class Reader:
         if not self.distinct:
             return levels
         if self.buckets is not None:  # a bucket counts once a document, whichever of its tokens are there
-            return [*levels[: self.shortest - 1], self._once(beside(levels[self.shortest - 1 :], self.buckets))]
+            once = self.bags(levels[self.shortest - 1 :], self.buckets)
+            return [*levels[: self.shortest - 1], Level(once.keys, once.keys, once.ends)]
         return [self._once(level) for level in levels]
 
     def _words(self, first: int, beyond: int) -> Level:
@@ -209,38 +222,42 @@ class Reader:
         return Level(keys[:many], prefixes[:many], ends)
 
     def _once(self, level: Level) -> Level:
-        return self.bags(level)[0]
+        once = self.bags([level])
+        return Level(once.keys.copy(), level.places[once.first], once.ends)
 
-    def bags(self, level: Level) -> tuple[Level, Ints]:
-        """Each document's tokens once, in order of first appearance, and how often each was there."""
-        keys, places, ends = level
-        longest = len(keys) if len(keys) <= 512 else int(np.diff(ends, prepend=0).max())
+    def bags(self, levels: Sequence[Level], buckets: int | None = None) -> Once:
+        """Each document's tokens, or their buckets, once: level after level, in order of first appearance."""
+        keys = np.concatenate([level.keys for level in levels]) if len(levels) > 1 else levels[0].keys
+        keys = keys if buckets is None else bucket_keys(keys, buckets)
+        at = np.cumsum([0, *(len(level.keys) for level in levels[:-1])])
+        ends = np.stack([level.ends for level in levels]) + at[:, None]
+        longest = len(keys)
+        if longest > 512:
+            longest = int(np.diff(ends, axis=1, prepend=at[:, None]).sum(axis=0).max())
         size = max(10, (2 * longest - 1).bit_length())
-        if len(self._arrays.get("seen", ())) < 2 << size or self.stamp + len(ends) >= 1 << 32:
+        documents = ends.shape[1]
+        if len(self._arrays.get("seen", ())) < 2 << size or self.stamp + documents >= 1 << 32:
             self._arrays["seen"], self.stamp = np.zeros(2 << size, np.uint64), 0
         seen = self._arrays["seen"]
         shift = np.uint64(65 - (len(seen) - 1).bit_length())
-        times = self._array("times", len(keys), np.int64)
-        n = table_kernels.distinct(keys, places, ends, times, seen, shift, np.uint64(self.stamp))
-        self.stamp += len(ends)
-        return Level(keys[:n], places[:n], ends), times[:n]
+        out = [self._array(name, len(keys), np.int64) for name in ("first", "times")]
+        out = [self._array("once", len(keys), np.uint64), *out]
+        beyond = np.empty(documents, np.int64)
+        n = table_kernels.distinct(frozen(keys), at, ends, *out, beyond, seen, shift, np.uint64(self.stamp))
+        self.stamp += documents
+        once, first, times = (array[:n] for array in out)
+        return Once(once, first, times, beyond)
+
+
+def bucket_bits(buckets: int) -> tuple[np.uint64, np.uint64]:
+    """The bits of a key that its bucket's has; and the one that is set beside them."""
+    return np.uint64(2**64 - 2**64 // buckets), np.uint64(1)
 
 
 def bucket_keys(keys: Keys, buckets: int) -> Keys:
     """The keys of the buckets that these keys fall into."""
-    shift = np.uint64(65 - buckets.bit_length())
-    return ((keys >> shift) << shift) | np.uint64(1)
-
-
-def beside(levels: list[Level], buckets: int | None = None) -> Level:
-    """The levels of each document laid side by side, as tokens or as their buckets."""
-    keys, ends = levels[0].keys, levels[0].ends
-    for level in levels[1:]:
-        both, beyond = np.empty(len(keys) + len(level.keys), np.uint64), np.empty(len(ends), np.int64)
-        table_kernels.lay_beside(frozen(keys), frozen(ends), frozen(level.keys), frozen(level.ends), both, beyond)
-        keys, ends = both, beyond
-    keys = keys.copy() if buckets is None else bucket_keys(keys, buckets)
-    return Level(keys, keys.copy(), ends.copy())
+    top, mark = bucket_bits(buckets)
+    return keys & top | mark
 
 
 def replacements(options: Tokens, vocabulary: Iterable[bytes]) -> dict[bytes, bytes]:

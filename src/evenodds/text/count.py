@@ -153,7 +153,7 @@ def _amounts(
 ) -> tuple[Keys, NDArray[Any], Ints]:
     """The distinct tokens of the documents that have a class, how much each counts there, and each document's end."""
     some = texts.take(np.flatnonzero(classes >= 0))
-    keys, times, ends = bags(some, options, buckets=buckets, threads=threads, shard=shard)
+    keys, times, ends, _ = bags(some, options, buckets=buckets, threads=threads, shard=shard)
     amounts = np.ones_like(times) if distinct else times
     return keys, to_unit(amounts, ends) if normalised else amounts, ends
 

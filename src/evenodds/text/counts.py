@@ -20,7 +20,7 @@ from evenodds.text import table_kernels
 from evenodds.text.batches import bucket_keys
 from evenodds.text.lexicon import one_lexicon
 from evenodds.text.stored import last_words, restored, stored
-from evenodds.text.tables import Links, Sorted, cut_out, fold_pairs, frozen
+from evenodds.text.tables import Index, Links, Sorted, cut_out, first_rows, fold_pairs, frozen
 
 NAMED = 1 << 14  # tokens of a sample that buckets are named by
 SAMPLE = "sample."
@@ -130,6 +130,11 @@ class Counts:
     @functools.cached_property
     def _keys(self) -> Keys:
         return frozen(_either([keys for keys, _ in self.lists]))
+
+    @functools.cached_property
+    def index(self) -> Index:
+        """What finds one of these keys."""
+        return first_rows(self.keys())
 
     def pooled(self) -> Sorted:
         """All classes added."""

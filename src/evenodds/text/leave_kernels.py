@@ -22,8 +22,8 @@ ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it 
 
 
 @text_kernel
-def count_of(keys: Any, order: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
-    """counts[order[i], group] = the number of keys[i] in an ascending list, and as much more in the last column.
+def count_of(keys: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
+    """counts[i, group] = the number of keys[i] in an ascending list, and as much more in the last column.
 
     What both have is laid down first: no branch depends on which key is smaller.
     """
@@ -36,7 +36,7 @@ def count_of(keys: Any, order: Any, own: Any, numbers: Any, spots: Any, counts: 
         j += q <= p
     last = counts.shape[1] - 1
     for k in range(n):
-        row, number = order[spots[k, 0]], numbers[spots[k, 1]]
+        row, number = spots[k, 0], numbers[spots[k, 1]]
         counts[row, group] = number
         counts[row, last] += number
 
@@ -102,6 +102,61 @@ def log_of(number: float, strength: float, table: Any) -> float:
 def multinomial(
     rows: Any,
     times: Any,
+    taken: Any,
+    ends: Any,
+    counts: Any,
+    groups: Any,
+    amounts: Any,
+    enough: float,
+    strength: float,
+    distinct: bool,
+    table: Any,
+    totals: Any,
+    words: Any,
+    known: Any,
+    sums: Any,
+) -> int:
+    """sums[d, k] = Σ log mass(w, k) over the tokens that are known without d, under a flat prior.
+
+    What is lost with d is left out at once: totals, words and what is returned are as of `drop_lost`; known[d] is how
+    many tokens are known.
+    """
+    t, many, wide = 0, len(rows), counts.shape[1]
+    classes = wide - 1
+    for d in range(len(ends)):
+        g, weight, there, less = groups[d], amounts[d], 0.0, 0.0
+        while t < ends[d]:
+            fetch_soon(counts, max(rows[min(t + AHEAD, many - 1)], 0) * wide)
+            row = rows[t]
+            own, x = weight * taken[t], 1.0 if distinct else float(times[t])
+            t += 1
+            if row < 0:
+                continue
+            here = counts[row, g]
+            if own > 0.0:
+                if here - own < -ROUNDING * own:
+                    return d
+                rest = counts[row, classes] - own
+                if rest <= ROUNDING * own or rest < enough:
+                    words[d] += 1
+                    for k in range(classes):
+                        totals[d, k] += counts[row, k]
+                    continue
+                less += own
+            there += x
+            mine = sums[d, g] + x * log_of(left(here, own), strength, table)
+            for k in range(classes):
+                sums[d, k] += x * log_of(counts[row, k], strength, table)
+            sums[d, g] = mine
+        totals[d, g] += less
+        known[d] = there
+    return -1
+
+
+@text_kernel
+def pooled_multinomial(
+    rows: Any,
+    times: Any,
     ends: Any,
     counts: Any,
     groups: Any,
@@ -109,15 +164,13 @@ def multinomial(
     totals: Any,
     weights: Any,
     strength: float,
-    is_pooled: bool,
     distinct: bool,
-    table: Any,
     known: Any,
     sums: Any,
 ) -> None:
     """sums[d, k] = Σ log mass(w, k) - log of the class's whole mass, over the tokens that are known without d.
 
-    totals[d, k] are the class's tokens without d, weights[d] one class's pseudo-counts.
+    Of a pooled prior, or of none. totals[d, k] are the class's tokens without d, weights[d] its pseudo-counts.
     """
     t, classes = 0, counts.shape[1] - 1
     for d in range(len(ends)):
@@ -125,24 +178,18 @@ def multinomial(
         everything = 0.0
         for k in range(classes):
             everything += totals[d, k]
-        each = strength / everything if is_pooled and everything > 0.0 else 0.0
+        each = strength / everything if everything > 0.0 else 0.0
         while t < ends[d]:
             row = rows[t]
             if row >= 0:
                 x = 1.0 if distinct else float(times[t])
                 many += x
                 rest = left(counts[row, g], gone[t])
-                if is_pooled:
-                    pseudo = each * left(counts[row, classes], gone[t])
-                    for k in range(classes):
-                        if k != g:
-                            sums[d, k] += x * np.log(counts[row, k] + pseudo)
-                    sums[d, g] += x * np.log(rest + pseudo)
-                else:
-                    here = sums[d, g] + x * log_of(rest, strength, table)
-                    for k in range(classes):
-                        sums[d, k] += x * log_of(counts[row, k], strength, table)
-                    sums[d, g] = here
+                pseudo = each * left(counts[row, classes], gone[t])
+                for k in range(classes):
+                    if k != g:
+                        sums[d, k] += x * np.log(counts[row, k] + pseudo)
+                sums[d, g] += x * np.log(rest + pseudo)
             t += 1
         known[d] = many
         if many == 0.0:

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from evenodds.labels import Ints, Keys, Labels
 from evenodds.text import table_kernels
 from evenodds.text.bags import bags as bags
-from evenodds.text.bags import bucket_keys as bucket_keys
-from evenodds.text.batches import BATCH, Level, Reader, size_of
+from evenodds.text.batches import BATCH, Level, Reader, bucket_bits, size_of
 from evenodds.text.keys import MASK
 from evenodds.text.listed import ReadAs
 from evenodds.text.shards import SHARD, Pool, replacing_table
-from evenodds.text.tables import first_rows, frozen
+from evenodds.text.tables import Index, first_rows, frozen
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
@@ -46,7 +45,7 @@ class Scores(NamedTuple):
 class Weights:
     """Sorted keys and their weights, (keys, classes), with what finds them."""
 
-    def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None) -> None:
+    def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None, index: Index | None = None) -> None:
         self.keys, self.buckets = keys, buckets
         weights = np.asarray(weights, np.float64)
         if weights.shape[:1] != keys.shape or weights.ndim != 2:
@@ -54,7 +53,8 @@ class Weights:
         rows = np.full((len(keys) + 1, weights.shape[1] + 1), MASK, np.uint64)
         rows[:-1, 0], rows[:-1, 1:] = keys, weights.view(np.uint64)
         self.weights = frozen(rows[:-1, 1:].view(np.float64))
-        self._find = (*first_rows(keys), frozen(rows.reshape(-1)))
+        self._find = (*(index or first_rows(keys)), frozen(rows.reshape(-1)))
+        self._bits = None if buckets is None else bucket_bits(buckets)
         self._spare: list[Reader] = []
 
     @staticmethod
@@ -133,5 +133,5 @@ class Weights:
 
     def _add(self, levels: list[Level], shortest: int, scores: Scores) -> None:
         for level in levels[shortest - 1 :]:
-            keys = level.keys if self.buckets is None else bucket_keys(level.keys, self.buckets)
+            keys = level.keys if self._bits is None else level.keys & self._bits[0] | self._bits[1]
             table_kernels.add_weights(keys, level.ends, *self._find, *scores)

@@ -104,23 +104,6 @@ def index_keys(keys: Any, numbers: Any, slots: Any, shift: Any) -> bool:
 
 
 @text_kernel
-def number_keys(keys: Any, slots: Any, shift: Any, places: Any) -> int:
-    """places[t] = how many keys appeared before the first that is keys[t]; how many there are, -1 without room."""
-    many, n, end, room = len(keys), 0, np.uint64(len(slots) - 2), len(slots) // 4
-    for t in range(many):
-        fetch_soon(slots, (keys[min(t + AHEAD, many - 1)] >> shift) << ONE)
-        h = keys[t]
-        at = place_of(slots, shift, h)
-        if slots[at] == ZERO:
-            if at >= end or n == room:
-                return -1
-            slots[at], slots[at + ONE] = h, np.uint64(n)
-            n += 1
-        places[t] = np.int64(slots[at + ONE])
-    return n
-
-
-@text_kernel
 def merge(a: Any, x: Any, b: Any, y: Any, sign: int, lost: float, keys: Any, numbers: Any) -> int:
     """The sorted list of (key, x + sign · y) of two sorted lists, without those that come to 0.
 
@@ -248,6 +231,36 @@ def first_rows(keys: Any, shift: Any, starts: Any) -> None:
 
 
 @text_kernel
+def find(keys: Any, starts: Any, shift: Any, known: Any, rows: Any, used: Any) -> None:
+    """rows[t] = where keys[t] stands among the ascending known ones, of which used[row] becomes true; -1 if nowhere."""
+    many, last = len(keys), len(known)
+    for t in range(many):
+        fetch_soon(starts, keys[min(t + 2 * AHEAD, many - 1)] >> shift)
+        fetch_soon(known, starts[keys[min(t + AHEAD, many - 1)] >> shift])
+        h = keys[t]
+        at = np.int64(starts[h >> shift])
+        while at < last and known[at] < h:
+            at += 1
+        if at < last and known[at] == h:
+            rows[t], used[at] = at, True
+        else:
+            rows[t] = -1
+
+
+@text_kernel
+def number_used(used: Any, known: Any, places: Any, keys: Any, rows: Any) -> None:
+    """The known keys that are used, and in place of where they stood their place among those; -1 stays."""
+    n = 0
+    for i in range(len(used)):
+        if used[i]:
+            places[i], keys[n] = n, known[i]
+            n += 1
+    for t in range(len(rows)):
+        if rows[t] >= 0:
+            rows[t] = places[rows[t]]
+
+
+@text_kernel
 def add_weights(keys: Any, ends: Any, starts: Any, shift: Any, rows: Any, sums: Any, known: Any, tokens: Any) -> None:
     """sums[d] += the weights of document d's tokens, one after the other; tokens[d] += how many it has.
 
@@ -302,43 +315,32 @@ def replace(keys: Any, places: Any, ends: Any, slots: Any, shift: Any) -> int:
 
 
 @text_kernel
-def lay_beside(one: Any, one_ends: Any, two: Any, two_ends: Any, out: Any, ends: Any) -> None:
-    """The tokens of each document's two lists end to end."""
-    i, j, n = 0, 0, 0
-    for d in range(len(ends)):
-        while i < one_ends[d]:
-            out[n] = one[i]
-            n += 1
-            i += 1
-        while j < two_ends[d]:
-            out[n] = two[j]
-            n += 1
-            j += 1
-        ends[d] = n
+def distinct(
+    keys: Any, at: Any, ends: Any, once: Any, first: Any, times: Any, beyond: Any, seen: Any, shift: Any, stamp: Any
+) -> int:
+    """once[i] = the key of the i-th of the documents' different tokens, first[i] = where it first stands in `keys`.
 
+    times[i] = how often it is there.
 
-@text_kernel
-def distinct(keys: Any, places: Any, ends: Any, times: Any, seen: Any, shift: Any, stamp: Any) -> int:
-    """Keep each token of a document once, where it first stands; times[t] = how often it was there.
-
-    `seen` is a table of (key, document's stamp and token's place), with room for twice the longest document's tokens;
-    a slot with another document's stamp is free, so it need not be cleared.
+    Document d has its tokens of each level l side by side: keys[at[l]:ends[l, d]], whence at[l] moves on; beyond[d] is
+    how many different ones there are up to it. `seen` is a table of (key, document's stamp and token's number), with
+    room for twice the longest document's tokens; a slot with another document's stamp is free, and is not cleared.
     """
-    n, t = 0, 0
-    last = np.uint64(len(seen) - 2)
-    for d in range(len(ends)):
+    n, last = 0, np.uint64(len(seen) - 2)
+    for d in range(ends.shape[1]):
         stamp += ONE
-        while t < ends[d]:
-            h = keys[t]
-            at = (h >> shift) << ONE
-            while seen[at + ONE] >> HALF == stamp and seen[at] != h:
-                at = at + TWO if at < last else ZERO
-            if seen[at + ONE] >> HALF == stamp:
-                times[seen[at + ONE] & LOW] += 1
-            else:
-                seen[at], seen[at + ONE] = h, (stamp << HALF) | np.uint64(n)
-                keys[n], places[n], times[n] = h, places[t], 1
-                n += 1
-            t += 1
-        ends[d] = n
+        for level in range(len(at)):
+            for t in range(at[level], ends[level, d]):
+                h = keys[t]
+                slot = (h >> shift) << ONE
+                while seen[slot + ONE] >> HALF == stamp and seen[slot] != h:
+                    slot = slot + TWO if slot < last else ZERO
+                if seen[slot + ONE] >> HALF == stamp:
+                    times[seen[slot + ONE] & LOW] += 1
+                else:
+                    seen[slot], seen[slot + ONE] = h, (stamp << HALF) | np.uint64(n)
+                    once[n], first[n], times[n] = h, t, 1
+                    n += 1
+            at[level] = ends[level, d]
+        beyond[d] = n
     return n

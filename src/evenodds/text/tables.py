@@ -16,6 +16,8 @@ _LOW = np.uint64(0xFFFFFFFF)
 _LOST = 2.0**-40  # what is left of two numbers that are not whole, relative to them, is taken for rounding
 
 Array = TypeVar("Array", bound=NDArray[Any])
+Index = tuple[NDArray[np.uint32], np.uint64]
+Places = NDArray[np.int32]
 
 
 def frozen(array: Array) -> Array:
@@ -40,7 +42,7 @@ def lookup(keys: Keys, numbers: Keys) -> tuple[Keys, np.uint64]:
         spare *= 4
 
 
-def first_rows(keys: Keys) -> tuple[NDArray[np.uint32], np.uint64]:
+def first_rows(keys: Keys) -> Index:
     """For all top bits the first of these ascending keys that has them or higher; and how far a key is shifted."""
     bits = max(4, (2 * len(keys)).bit_length())
     starts, shift = np.empty(1 << bits, np.uint32), np.uint64(64 - bits)
@@ -48,31 +50,18 @@ def first_rows(keys: Keys) -> tuple[NDArray[np.uint32], np.uint64]:
     return frozen(starts), shift
 
 
-class Numbered(NamedTuple):
-    """Tokens numbered by when their key first appears: each one's number, the ascending keys, and their numbers."""
+def asked_for(keys: Keys, known: Keys, index: Index) -> tuple[Places, Keys]:
+    """Where each key stands among the ascending known ones that are asked for, -1 where it is none; and those.
 
-    rows: Ints
-    keys: Keys
-    numbers: Keys
-
-
-def numbered(keys: Keys, most: int | None = None) -> Numbered:
-    """The vocabulary of some tokens; it is found sooner where it is known how many words there are at most.
-
-    >>> numbered(np.array([7, 5, 7], np.uint64))
-    Numbered(rows=array([0, 1, 0]), keys=array([5, 7], dtype=uint64), numbers=array([1, 0], dtype=uint64))
+    >>> known = np.array([2, 5, 6, 7], np.uint64)
+    >>> asked_for(np.array([7, 5, 7, 3], np.uint64), known, first_rows(known))
+    (array([ 1,  0,  1, -1], dtype=int32), array([5, 7], dtype=uint64))
     """
-    most = len(keys) if most is None else min(most, len(keys))
-    bits, spare, rows = max(4, (2 * most).bit_length()), _SPARE, np.empty(len(keys), np.int64)
-    while True:
-        slots, shift = empty(bits, spare)
-        many = run.number_keys(frozen(keys), slots, shift, rows)
-        if many >= 0:
-            break
-        bits, spare = min(bits + 2, 63), spare * 4
-    ordered, numbers = np.empty(many, np.uint64), np.empty(many, np.uint64)
-    run.sort_table(slots, ordered, numbers)
-    return Numbered(rows, ordered, numbers)
+    rows, used = np.empty(len(keys), np.int32), np.zeros(len(known), np.bool_)
+    run.find(frozen(keys), *index, frozen(known), rows, used)
+    own = np.empty(np.count_nonzero(used), np.uint64)
+    run.number_used(used, frozen(known), np.empty(len(known), np.int32), own, rows)
+    return rows, own
 
 
 class Counter:
