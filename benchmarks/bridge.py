@@ -10,7 +10,8 @@ the better, on that seed, of
 
 - logistic regression: tf-idf of words and bigrams, or one-hot categories and standardised numbers (missing ones are the
   mean, missing categories a value of their own); C of 0.01 to 10,000, to the second that is worse than the best, by
-  five-fold cross-validated log loss; by Newton's steps, which end at the same weights as L-BFGS, 5 to 10 times sooner;
+  five-fold cross-validated log loss; by Newton's steps, which end at the same weights as L-BFGS, 5 to 10 times sooner,
+  and of texts in as many coordinates as there are rows (`turned`), where the best weights are the same;
 - naive Bayes: of scikit-learn's five (on text the three that take counts), that of the lowest cross-validated log loss
   after sigmoid calibration (`CalibratedClassifierCV`).
 
@@ -33,6 +34,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import cholesky, solve_triangular
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -116,9 +119,8 @@ class TunedLogistic:
         for kept, out in folds.split(y, y):
             columns = clone(self.columns)
             model = LogisticRegression(solver=SOLVER, max_iter=2_000, tol=1e-7, warm_start=True)
-            made.append(
-                (columns.fit_transform(_some(x, kept)), y[kept], columns.transform(_some(x, out)), y[out], model)
-            )
+            a, z = turned(columns.fit_transform(_some(x, kept)), columns.transform(_some(x, out)))
+            made.append((a, y[kept], z, y[out], model))
         losses: list[float] = []
         # each strength begins with the weights of the last, and past the best there is no more to see
         for strength in STRENGTHS:
@@ -127,16 +129,28 @@ class TunedLogistic:
             losses.append(sum(log_loss(t, m.predict_proba(z), labels=m.classes_) for _, _, z, t, m in made))
             if len(losses) > 2 and min(losses[-2:]) > min(losses):
                 break
-        best = STRENGTHS[int(np.argmin(losses))]
-        self.model = make_pipeline(
-            self.columns, LogisticRegression(C=best, solver=SOLVER, max_iter=2_000, tol=1e-7)
-        ).fit(x, y)
-        self.classes_ = self.model.classes_
+        self._best, self._learnt, self.classes_ = STRENGTHS[int(np.argmin(losses))], (x, y), np.unique(y)
         return self
 
     def predict_proba(self, x: Any) -> Any:
-        """What the chosen one says."""
-        return self.model.predict_proba(x)
+        """What the chosen one says, once it has learnt all rows."""
+        known, y = self._learnt
+        a, z = turned(self.columns.fit_transform(known), self.columns.transform(x))
+        return LogisticRegression(C=self._best, solver=SOLVER, max_iter=2_000, tol=1e-7).fit(a, y).predict_proba(z)
+
+
+def turned(known: Any, new: Any) -> tuple[Any, Any]:
+    """Rows with more columns than there are rows, turned so that they have as many: all products stay as they are.
+
+    Logistic regression with a ridge sees nothing of rows but their products, so it says the same, much sooner.
+    """
+    n, wide = known.shape
+    if wide <= n or not issparse(known):
+        return known, new
+    products = (known @ known.T).toarray()
+    products.flat[:: n + 1] += 1e-10  # of rows that are copies of each other
+    root = cholesky(products, lower=True)
+    return root, solve_triangular(root, (known @ new.T).toarray(), lower=True).T
 
 
 def _some(x: Any, at: npt.NDArray[np.intp]) -> Any:
