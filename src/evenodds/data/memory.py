@@ -75,7 +75,7 @@ class Table:
     @property
     def shard_size(self) -> int:
         """How many rows a shard has: fewer where rows must be made dense first."""
-        return SHARD if self.dense is None else max(1, min(SHARD, (1 << 21) // max(len(self.columns), 1)))
+        return SHARD if self.dense is None else max(1, min(SHARD, (1 << 23) // max(len(self.columns), 1)))
 
 
 def _rows(dense: Callable[[int, int], NDArray[Any]], rows: NDArray[np.int64], start: int, stop: int) -> NDArray[Any]:
