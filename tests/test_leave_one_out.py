@@ -218,6 +218,18 @@ def test_texts_beside_other_columns_on_any_number_of_threads(monkeypatch):
         assert nb.model_.leave_one_out(table, y, threads=threads).tobytes() == got.tobytes()
 
 
+@pytest.mark.parametrize("how", [{}, {"ngrams": 2, "min_count": 2}, {"ngrams": 2, "buckets": 256}], ids=str)
+def test_some_texts_are_left_out_as_all_are(how):
+    """The words of the others are in the counts and not asked for."""
+    texts = ["free prize now", "lunch at noon", "zebra prize", "free lunch", "aardvark at noon", "prize prize"] * 4
+    y = ["spam", "ham", "spam", "ham", "ham", "spam"] * 4
+    nb = eo.NaiveBayes({"text": eo.Words(**how)}).fit(pa.table({"text": texts}), y)
+    every = nb.leave_one_out(pa.table({"text": texts}), y)
+    for some in ([2, 5], [4], [0, 3, 5, 11]):
+        table = pa.table({"text": pa.array([texts[i] for i in some], pa.string())})
+        np.testing.assert_array_equal(nb.leave_one_out(table, [y[i] for i in some]), every[some])
+
+
 def test_a_class_whose_only_row_is_left_out_is_unknown():
     table, y = pa.table({"x": ["p", "q", "p", "q", "r"]}), ["a", "b", "a", "b", "c"]
     nb = eo.NaiveBayes(eo.Categorical, smoothing=1, class_prior={"a": 0.5, "b": 0.3, "c": 0.2}).fit(table, y)
