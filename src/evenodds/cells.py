@@ -99,7 +99,7 @@ def is_text(type_: Any) -> bool:
     return bool(t.is_string(type_) or t.is_large_string(type_) or t.is_string_view(type_))
 
 
-def _plain(raw: Any) -> Any:
+def plain(raw: Any) -> Any:
     """Views of text, which few of Arrow's functions take, as text."""
     return raw.cast(pa.large_string()) if pa.types.is_string_view(raw.type) else raw
 
@@ -112,7 +112,7 @@ def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
         if not named:
             return "number"
         raw = pa.array(raw, from_pandas=True)
-    raw = _plain(raw)
+    raw = plain(raw)
     values = raw.drop_null()
     if not len(values):
         return "empty"
@@ -254,7 +254,7 @@ def codes(raw: Raw | Coded) -> Coded:
             return small
         raw = pa.array(raw, from_pandas=True)
     if is_text(raw.type):
-        return _codes_of_text(_plain(raw))
+        return _codes_of_text(plain(raw))
     encoded = raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
@@ -312,7 +312,7 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
 def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
     """A part of a date as category cells: the weekday's name, or the number of the year, month, day or hour."""
     raw = raw.arrow() if isinstance(raw, Coded) else raw
-    raw = _plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
+    raw = plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
     if is_text(_type(raw)):
         parsed = _as_dates(raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw)
         if parsed is None:

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, arrow_numbers, as_column, codes, is_text
+from evenodds.cells import Coded, Raw, arrow_numbers, as_column, codes, is_text, plain
 from evenodds.errors import DataError
 from evenodds.schema import did_you_mean
 from evenodds.texts import Texts
@@ -103,7 +103,7 @@ def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
 
 
 def _take(raw: Raw | Coded, rows: NDArray[np.int64]) -> Raw | Coded:
-    return raw.take(arrow_numbers(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
+    return plain(raw).take(arrow_numbers(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
 
 
 def table(x: Any, names: Sequence[str] | None = None) -> Table:
