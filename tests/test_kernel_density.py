@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -471,6 +473,8 @@ def test_it_is_an_estimator():
         table.pdf([0.0])
         == KernelDensity(0.5).fit(frame["x"]).pdf([0.0])
         == KernelDensity(0.5).fit(frame.to_numpy()).pdf([0.0])
+        == KernelDensity(0.5).fit(pl.from_pandas(frame)).pdf([0.0])
+        == KernelDensity(0.5).fit(pa.Table.from_pandas(frame)).pdf([0.0])
     )
     copy = clone(KernelDensity("isj", kernel="cosine", support=(0, None)))
     assert copy.get_params() == {"bandwidth": "isj", "kernel": "cosine", "support": (0, None)}

@@ -25,7 +25,7 @@ from evenodds.texts import FALSE, TRUE, Texts
 MANY = 100  # values that must all differ before a column is taken for an identifier
 
 Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarrow has no types)
-Kind = Literal["number", "flag", "category", "date", "id", "text", "empty", "nested"]
+Kind = Literal["number", "flag", "category", "date", "span", "id", "text", "empty", "nested"]
 
 _NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
 _DATE = r"^(\d{4}-\d\d-\d\d)(([T ]\d\d:\d\d)((:\d\d)((\.\d{1,6})\d*)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
@@ -71,6 +71,14 @@ def arrow_numbers(x: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Any
     )
 
 
+def arrow_of(x: Any) -> Any:
+    """A series as Arrow has it; intervals and periods, of which Arrow makes structures, as pandas writes them."""
+    cells = pa.array(x, from_pandas=True)
+    if not isinstance(_type(cells), pa.ExtensionType):
+        return cells
+    return pa.array([None if v is None or v != v else str(v) for v in x], pa.string())
+
+
 def as_column(x: Any) -> Raw | Coded:
     """One column as numpy or Arrow has it: lists, arrays, series. Numbers and texts mixed are texts."""
     if isinstance(x, (Coded, pa.Array, pa.ChunkedArray)) or (isinstance(x, np.ndarray) and x.dtype.kind in "biuf"):
@@ -83,7 +91,7 @@ def as_column(x: Any) -> Raw | Coded:
     if hasattr(x, "__array__") and not isinstance(x, np.ndarray) and not hasattr(x, "dtype"):
         return as_column(np.asarray(x))
     try:
-        return pa.array(x, from_pandas=True)
+        return arrow_of(x)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array([None if v is None or v != v else canonical(v) for v in x], pa.string())
 
@@ -120,7 +128,7 @@ def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
     if t.is_boolean(type_):
         return "flag"
     if t.is_temporal(type_):
-        return "date"
+        return "date" if t.is_timestamp(type_) or t.is_date(type_) else "span"
     if t.is_integer(type_) or t.is_floating(type_) or t.is_decimal(type_):
         numbers = values.cast(pa.float64(), safe=False)
         if pc.all(pc.is_in(numbers, arrow_numbers(np.array([0.0, 1.0])))).as_py():

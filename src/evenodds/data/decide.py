@@ -28,6 +28,7 @@ DEFAULTS: dict[str, type[Family]] = {
 }
 LEFT_OUT = {
     "date": "is a date: left out (Column(parts=('month', 'weekday')) uses its parts)",
+    "span": "is a time of day or a length of time: left out (turn it into a number, such as hours, to use it)",
     "id": "has almost no value twice, so it looks like an identifier: left out (give it a family to use it, or --role)",
     "empty": "has no values in the first rows: left out",
     "nested": "holds lists or structures: left out",

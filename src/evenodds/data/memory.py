@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, arrow_numbers, as_column, codes, is_text, plain
+from evenodds.cells import Coded, Raw, arrow_numbers, arrow_of, as_column, codes, is_text, plain
 from evenodds.errors import DataError
 from evenodds.schema import did_you_mean
 from evenodds.texts import Texts
@@ -135,12 +135,21 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
     if isinstance(x, pa.RecordBatch):
         x = pa.Table.from_batches([x])
     if hasattr(x, "__arrow_c_stream__"):
-        arrow = x if isinstance(x, pa.Table) else pa.table(x)
+        arrow = x if isinstance(x, pa.Table) else _arrow_of_stream(x)
         return _of_arrow(arrow, arrow.num_rows)
     raise DataError(
         f"cannot read a table from {type(x).__name__}: expected a data frame, an array, a sparse matrix, "
         "a list of dicts, or anything with the Arrow stream interface"
     )
+
+
+def _arrow_of_stream(x: Any) -> pa.Table:
+    if len(getattr(x, "shape", ())) == 1 and hasattr(x, "to_frame"):  # one column of polars
+        x = x.to_frame(x.name or "x0")
+    try:
+        return pa.table(x)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"Arrow cannot read a column of this table ({error}): give it another type") from None
 
 
 def _documents(x: Any) -> Any | None:
@@ -152,7 +161,7 @@ def _documents(x: Any) -> Any | None:
         return x if is_text(x.type) else None
     if isinstance(x, Texts):
         return x
-    if getattr(x, "ndim", None) == 1 and not hasattr(x, "columns") and hasattr(x, "dtype"):
+    if len(getattr(x, "shape", ())) == 1 and not hasattr(x, "columns") and hasattr(x, "dtype"):
         column = as_column(x)
         return column if isinstance(column, (pa.Array, pa.ChunkedArray)) and is_text(column.type) else None
     return None
@@ -231,7 +240,7 @@ def _of_pandas(x: Any) -> Table:
 
 def _of_categories(cells: Any, read: dict[tuple[Any, ...], Coded]) -> Coded:
     """The codes of a pandas categorical as they lie, with its categories' labels."""
-    categories = pa.array(cells.categories, from_pandas=True)
+    categories = arrow_of(cells.categories)
     key = (categories.type, *categories.to_pylist()) if len(categories) < FEW else (id(cells),)
     if (labels := read.get(key)) is None:
         labels = read[key] = codes(categories)
@@ -242,7 +251,7 @@ def _arrow_of_pandas(series: Any, name: str) -> Any:
     if series.dtype.kind == "c":
         raise DataError(f"column {name!r}: Complex data not supported: give the real and the imaginary part apart")
     try:
-        return pa.array(series, from_pandas=True)
+        return arrow_of(series)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of mixed objects
         return _of_objects(series.to_numpy(dtype=object), name)
 

@@ -112,7 +112,7 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
 def _column(x: Any) -> Floats:
     """The numbers of a column, or of a table that has only one."""
-    if getattr(x, "ndim", 1) == 2:
+    if len(getattr(x, "shape", ())) == 2:
         if x.shape[1] != 1:
             raise DataError(f"a table of {x.shape[1]} columns: a kernel density is of one; pick it by its name")
         x = x.iloc[:, 0] if hasattr(x, "iloc") else np.asarray(x)[:, 0]
