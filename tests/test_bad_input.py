@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -276,6 +277,28 @@ def test_a_target_of_another_length():
 def test_a_missing_target_names_its_row(missing):
     with refused("the target is missing in row 1"):
         eo.NaiveBayes().fit(np.eye(4), missing)
+
+
+@pytest.mark.parametrize("y", [3, 0.5, pl.col("y")], ids=["int", "float", "expression"])
+def test_a_target_that_is_neither_a_name_nor_values(y):
+    with refused("give the name of a column, as text, or a value for each row"):
+        eo.NaiveBayes().fit(frame(x=[1.0, 2.0, 3.0, 4.0]), y)
+
+
+def test_a_weight_of_what_is_no_class():
+    """A slip of the pen would otherwise leave a class at weight 1, unsaid."""
+    X, y = frame(x=[1.0, 2.0, 3.0, 4.0]), ["no", "no", "yes", "yes"]
+    with refused("class_weight has a factor for 'yess', which is no class; the classes are 'no', 'yes'"):
+        eo.NaiveBayes(class_weight={"no": 1, "yess": 3}).fit(X, y)
+    eo.NaiveBayes(class_weight={"yes": 3}).fit(X, y)
+    eo.NaiveBayes(class_weight={"no": 1, "yes": 3, "unsure": 2}).fit(X, y)
+    eo.NaiveBayes(class_weight={"yes": 3}).partial_fit(X[:2], y[:2]).partial_fit(X, y)
+
+
+def test_a_column_that_arrow_does_not_know():
+    wide = pl.DataFrame({"x": [1, 2, 3, 4]}).cast(pl.Int128)
+    with refused("Arrow cannot read a column of this table"):
+        eo.NaiveBayes().fit(wide, Y)
 
 
 def test_one_class():

@@ -123,6 +123,62 @@ def test_texts_of_polars_can_be_taken_row_by_row(model):
     np.testing.assert_array_equal(*(model.fit(frame, y).predict_proba(frame) for frame in frames))
 
 
+def people():
+    """Fares in bins of pandas.cut, texts and a class."""
+    fares = pd.Series([5.0, 12.0, 30.0, None, 7.0, 40.0, 8.0, 25.0] * 5)
+    sex = ["m", "f"] * 20
+    return pd.DataFrame({"fare": pd.cut(fares, [0, 10, 20, 50]), "sex": sex, "saved": ["no", "no", "yes", "yes"] * 10})
+
+
+def test_intervals_are_categories_as_pandas_writes_them():
+    frame = people()
+    nb = eo.NaiveBayes().fit(frame, "saved")
+    assert {row["fare"] for row in nb.tables["fare"]} == {"(0, 10]", "(10, 20]", "(20, 50]"}
+    plain = eo.NaiveBayes().fit(frame.astype({"fare": "interval[float64, right]"}), "saved")
+    assert {row["fare"] for row in plain.tables["fare"]} == {"(0.0, 10.0]", "(10.0, 20.0]", "(20.0, 50.0]"}
+    known = frame.dropna()
+    assert eo.NaiveBayes().fit(known[["sex"]], known["fare"]).classes_.tolist() == ["(0, 10]", "(10, 20]", "(20, 50]"]
+
+
+def test_periods_are_categories_as_pandas_writes_them():
+    months = pd.Series(pd.period_range("2024-01", periods=4, freq="M")).repeat(10)
+    nb = eo.NaiveBayes().fit(people()[["sex"]], months)
+    assert nb.classes_.tolist() == ["2024-01", "2024-02", "2024-03", "2024-04"]
+
+
+@pytest.mark.parametrize("kind", [lambda X: X, pl.from_pandas, pa.Table.from_pandas, lambda X: X.to_dict("records")])
+@pytest.mark.parametrize("saved", ["str", "category"])
+def test_a_score_takes_the_name_of_the_target(kind, saved):
+    frame = people()[["sex", "saved"]].astype({"saved": saved})
+    for model in (eo.NaiveBayes(), eo.NaiveLogistic(), eo.GLM(eo.Bernoulli), eo.BayesNet(target="saved")):
+        model.fit(frame, "saved")
+        assert model.score(kind(frame), "saved") == model.score(frame[["sex"]], frame["saved"])
+
+
+def test_a_score_takes_the_name_of_a_target_of_categories_that_are_numbers():
+    frame = people().assign(saved=pd.Categorical([0, 0, 1, 1] * 10))[["sex", "saved"]]
+    nb = eo.NaiveBayes().fit(frame, "saved")
+    assert nb.score(frame, "saved") == nb.score(frame[["sex"]], frame["saved"]) > 0
+    with pytest.raises(eo.DataError, match="the target 'saved' is missing in row 2; drop such rows"):
+        nb.score(frame.assign(saved=frame["saved"].where(frame.index != 2)), "saved")
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_an_array_of_anything_has_the_columns_of_the_frame_that_was_learnt():
+    X, y = mixed(60)
+    nb = eo.NaiveBayes(COLUMNS).fit(X, y)
+    np.testing.assert_array_equal(nb.predict_proba(X.to_numpy(dtype=object)), nb.predict_proba(X))
+    np.testing.assert_array_equal(nb.predict_proba(X.to_numpy(dtype=object).tolist()), nb.predict_proba(X))
+
+
+def test_a_series_of_polars_is_a_column():
+    texts = ["a free prize", "lunch at noon", "free money now", "see you at lunch"] * 5
+    nb = eo.NaiveBayes(eo.Words()).fit(pl.Series(texts), pl.Series(["spam", "ham"] * 10))
+    assert nb.predict(pl.Series(["free prize"])).tolist() == ["spam"]
+    numbers = pl.Series("wait", [1.0, 2.0, 8.0, 9.0])
+    assert eo.NaiveBayes().fit(numbers, [0, 0, 1, 1]).feature_names_in_.tolist() == ["wait"]
+
+
 def test_a_stream_that_can_be_read_once_is_read_once():
     X, y = mixed(120)
     table = arrow(X.assign(level=y))
@@ -252,6 +308,13 @@ def test_a_missing_date_has_no_parts():
     nb = eo.NaiveBayes({"day": eo.Column(parts=("weekday",))}).fit(frame[["day"]], np.arange(100) % 2)
     nowhen = pd.DataFrame({"day": pd.to_datetime([None])})
     np.testing.assert_allclose(nb.predict_proba(nowhen), [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize("type_", [pa.duration("s"), pa.time64("us")], ids=str)
+def test_a_length_of_time_is_no_date(type_):
+    spans = pa.table({"span": pa.array([0, 3600, 7200, 0], pa.int64()).cast(type_), "x": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.warns(eo.SchemaWarning, match="column 'span' is a time of day or a length of time: left out"):
+        eo.NaiveBayes().fit(spans, [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("ids", [np.arange(200), [f"person {i}" for i in range(200)]], ids=["numbers", "texts"])

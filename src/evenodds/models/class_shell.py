@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,11 @@ from evenodds.data.reading import Reading
 from evenodds.data.sum import target_codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
+from evenodds.labels import canonical
 from evenodds.models.explanation import Explanation
 from evenodds.models.naive_bayes import Model
-from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame
-from evenodds.schema import Schema
+from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame, target_of
+from evenodds.schema import Schema, first_of
 
 
 class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -98,6 +99,10 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
         return best
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is told. `y` is a column's name, or a value for each row."""
+        return float(super().score(X, target_of(X, y), sample_weight))
+
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class against the first; with more classes, log p(c | x)."""
         check_is_fitted(self)
@@ -120,3 +125,15 @@ def check_classes_of(model: Model) -> None:
     if len(model.classes) < 2:
         only = str(model.classes[0])
         raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+
+
+def check_weights_of(model: Model) -> None:
+    """Refuse factors by class of which one is for no class, where a class has none: a slip of the pen."""
+    weight = model.settings.class_weight
+    if isinstance(weight, Mapping):
+        known = [canonical(label) for label in model.classes.tolist()]
+        strange = [label for label in weight if label not in known]
+        if strange and not set(known) <= set(weight):
+            raise DataError(
+                f"class_weight has a factor for {strange[0]!r}, which is no class; the classes are {first_of(known)}"
+            )

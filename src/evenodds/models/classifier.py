@@ -17,7 +17,7 @@ from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.alternatives import told_of, widened
-from evenodds.models.class_shell import ClassShell, check_classes_of
+from evenodds.models.class_shell import ClassShell, check_classes_of, check_weights_of
 from evenodds.models.learn import learn, more, most_kept, most_rows
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.left_out import tempered
@@ -107,8 +107,10 @@ class NaiveBayes(ClassShell):
             how, wanted = self._settings(), self.temper
             if self._tuning():
                 tuned, report = learn_tuned(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
+                check_weights_of(tuned.model)
                 return self._warn(report)._name(tuned.model)._keep_tuned(tuned)
             model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, wanted)
+            check_weights_of(model)
             return self._warn(report)._name(model)._keep(model)
         rows, target, kind = self._read(X, y, reset=True)
         settings = self._settings()
@@ -120,6 +122,7 @@ class NaiveBayes(ClassShell):
         tally = sum_table(rows, schema, target, weights, self.threads)
         model = Model(schema, tally, settings)
         check_classes_of(model)
+        check_weights_of(model)
         learnt = Learnt(rows, target, weights)
         if self.tune is not None:
             return self._keep_tuned(tune_table(model, learnt, self.threads, told))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +12,12 @@ import pyarrow as pa
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from evenodds.cells import as_column
+from evenodds.cells import Coded, as_column
 from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.report import Report
 from evenodds.errors import DataError
 from evenodds.replacing import Path
-from evenodds.schema import SchemaWarning, did_you_mean
+from evenodds.schema import Schema, SchemaWarning, did_you_mean
 
 
 class Shell:
@@ -69,7 +70,7 @@ class Shell:
             raise DataError(f"0 feature(s) (shape=({rows.rows}, 0)) while a minimum of 1 is required.")
         if has_frame(X) or is_array(X) or hasattr(X, "tocsr"):
             validate_data(self, X, reset=reset, skip_check_array=True)
-        elif not reset and not rows.named and len(rows.columns) != self.n_features_in_:
+        elif not reset and _unnamed(rows) and len(rows.columns) != self.n_features_in_:
             raise DataError(
                 f"X has {len(rows.columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input."
@@ -86,10 +87,10 @@ class Shell:
         """Columns under the names they had at fit; cells of columns that a list of dicts leaves out are missing."""
         wanted = [how.source or name for name, how in self.model_.schema.features.items()]
         known = list(self.model_.schema.columns)
-        if not rows.named and len(rows.columns) == self.n_features_in_:
+        if _unnamed(rows) and len(rows.columns) == self.n_features_in_:
             names = [name for name, column in self.model_.schema.columns.items() if column.source is None]
             if list(rows.columns) != names:
-                return Table(dict(zip(names, rows.columns.values())), rows.rows, False, rows.dense)
+                return Table(dict(zip(names, rows.columns.values())), rows.rows, rows.named, rows.dense)
         missing = [name for name in wanted if name not in rows.columns]
         if missing:
             strange = [name for name in rows.columns if name not in known]
@@ -101,6 +102,11 @@ class Shell:
             empty = pa.nulls(rows.rows)
             return Table({**rows.columns, **dict.fromkeys(missing, empty)}, rows.rows, rows.named)
         return rows
+
+
+def _unnamed(rows: Table) -> bool:
+    """Whether the columns have no names of their own: an array's, of numbers or of anything."""
+    return not rows.named or list(rows.columns) == [f"x{j}" for j in range(len(rows.columns))]
 
 
 def eager(X: Any) -> Any:
@@ -119,8 +125,25 @@ def drop(X: Any, *names: str) -> Any:
     return X[kept] if hasattr(X, "iloc") else X.select(kept)
 
 
+def target_of(X: Any, y: Any) -> Any:
+    """The target's values, where `y` is the name of a table's column; otherwise `y` as it is."""
+    if not isinstance(y, str):
+        return y
+    raw = table(eager(X))[y]
+    if isinstance(raw, np.ndarray):
+        return raw
+    values = (raw.arrow() if isinstance(raw, Coded) else raw).to_pylist()
+    if None in values:
+        raise DataError(
+            f"Input y contains NaN: the target {y!r} is missing in row {values.index(None)}; drop such rows"
+        )
+    return np.array(Schema({}, y, raw.kind).values(values) if isinstance(raw, Coded) else values)
+
+
 def classes_of(y: Any) -> Any:
     """The target as numpy or Arrow has it; several labels a row are refused."""
+    if not isinstance(y, Iterable) and not hasattr(y, "__array__"):
+        raise DataError(f"y is {y!r}: give the name of a column, as text, or a value for each row")
     if hasattr(y, "toarray") or (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1):
         raise DataError("y has several columns (multi-label or one-hot): give one class per row")
     if hasattr(y, "columns") and hasattr(y, "shape"):

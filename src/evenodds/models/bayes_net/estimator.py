@@ -32,7 +32,7 @@ from evenodds.models.bayes_net.structure import Structure, edges_of
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
 from evenodds.models.explanation import Explanation
-from evenodds.models.shell import classes_of, eager
+from evenodds.models.shell import classes_of, eager, target_of
 from evenodds.replacing import Path
 from evenodds.schema import Schema, SchemaWarning
 
@@ -322,6 +322,10 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The target's most probable value of each row."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.array(self.network.values(self._target()))[best]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose target is told. `y` is a column's name, or a value for each row."""
+        return float(super().score(X, target_of(X, y), sample_weight))
 
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class against the first; with more classes, log p(c | x)."""

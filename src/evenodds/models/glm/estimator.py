@@ -24,7 +24,7 @@ from evenodds.models.glm.regress import regress
 from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.shell import Shell, drop, eager, has_frame
+from evenodds.models.shell import Shell, drop, eager, has_frame, target_of
 from evenodds.schema import Schema
 
 
@@ -294,7 +294,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> float:
         """Accuracy of classes; of numbers, the share of the deviance that is explained (R² for the Gaussian)."""
-        y = table(X)[y] if isinstance(y, str) else y
+        y = target_of(X, y)
         if _tells_classes(self):
             from sklearn.metrics import accuracy_score
 
