@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -159,6 +160,16 @@ def test_frames_and_names():
         eo.Perceptron().fit(frame, "yy")
 
 
+def test_any_frame_and_the_target_of_a_score_by_its_name():
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "y": ["a", "a", "b", "b"]})
+    for rows in (frame, pl.from_pandas(frame), pl.from_pandas(frame).lazy(), pa.Table.from_pandas(frame)):
+        line = eo.Perceptron(random_state=0).fit(rows, "y")
+        assert line.score(rows, "y") == 1
+    assert eo.Perceptron().fit([[1.0], [2.0]], pa.array(["a", "b"])).classes_.tolist() == ["a", "b"]
+    with pytest.raises(DataError, match="column 'yy' not found; did you mean 'y'"):
+        eo.Perceptron().fit(pa.Table.from_pandas(frame), "yy")
+
+
 def test_bad_input_is_one_sentence():
     frame = pd.DataFrame({"x": [1.0, np.nan, 3, 4], "colour": ["r", "g", "b", "r"], "y": [0, 0, 1, 1]})
     with pytest.raises(DataError, match=r"column 'colour' holds no numbers: .*OneHotEncoder"):
@@ -169,6 +180,9 @@ def test_bad_input_is_one_sentence():
         eo.Perceptron().fit([[1.0], [2.0], [3.0]], np.array(["a", None, "b"], object))
     with pytest.raises(DataError, match="only one class, '1'"):
         eo.Perceptron().fit([[1.0], [2.0]], [1, 1])
+    for dicts in ([{"x": 1.0}, {"x": 2.0}], {"x": [1.0, 2.0]}):
+        with pytest.raises(DataError, match="X is made of dicts: a line needs an array or a data frame"):
+            eo.Perceptron().fit(dicts, [0, 1])
     with pytest.raises(ValueError, match="max_epochs is 0: expected a whole number from 1"):
         eo.Perceptron(max_epochs=0).fit([[1.0], [2.0]], [0, 1])
 

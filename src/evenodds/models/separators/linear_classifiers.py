@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from evenodds.models.separators.linear_rule import LinearRule
 from evenodds.models.separators.perceptron import walk
 from evenodds.models.separators.separation import check_finite
 from evenodds.models.separators.separator import Certificate, separate
+from evenodds.models.shell import eager
 from evenodds.schema import did_you_mean
 
 
@@ -30,16 +32,10 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any) -> tuple[Floats, NDArray[np.int64]]:
         """Rows and class codes; `y` may be the name of a data frame's column."""
-        if isinstance(y, str):
-            if not hasattr(X, "columns"):
-                raise DataError(f"y is the name {y!r}, but X has no named columns: give a class for each row")
-            if y not in X.columns:
-                raise DataError(did_you_mean(y, [str(name) for name in X.columns]))
-            rest = [name for name in X.columns if name != y]
-            X, y = X[rest] if hasattr(X, "iloc") else X.select(rest), X[y]
+        X, y = _parted(X, y)
         self._numeric(X)
         if y is not None and hasattr(y, "to_numpy"):
-            y = y.to_numpy()
+            y = np.asarray(y)
         if isinstance(y, np.ndarray) and y.dtype.kind in "Of" and y.ndim == 1:
             missing = [row for row, value in enumerate(y.tolist()) if value is None or value != value]
             if missing:
@@ -70,6 +66,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any) -> Floats:
         check_is_fitted(self)
+        X = _frame(X)
         self._numeric(X)
         X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
         check_finite(X, self._names())
@@ -96,6 +93,35 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class on whose side each row lies."""
         rows = self._rows(X)
         return self.rule_.predict(rows)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows on their own side; `y` may be the name of a data frame's column."""
+        return float(super().score(*_parted(X, y), sample_weight))
+
+
+def _frame(X: Any) -> Any:
+    """An array or a data frame, a lazy one collected."""
+    rows = isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping)
+    if rows or (isinstance(X, Mapping) and not hasattr(X, "shape")):  # some sparse matrices are mappings
+        raise DataError("X is made of dicts: a line needs an array or a data frame; give pandas.DataFrame(X)")
+    return eager(X)
+
+
+def _parted(X: Any, y: Any) -> tuple[Any, Any]:
+    """The features and the target, which may be the name of a data frame's column."""
+    X = _frame(X)
+    if not isinstance(y, str):
+        return X, y
+    if hasattr(X, "column_names"):  # an Arrow table
+        if y not in X.column_names:
+            raise DataError(did_you_mean(y, X.column_names))
+        return X.drop_columns([y]), X[y]
+    if not hasattr(X, "columns"):
+        raise DataError(f"y is the name {y!r}, but X has no named columns: give a class for each row")
+    if y not in X.columns:
+        raise DataError(did_you_mean(y, [str(name) for name in X.columns]))
+    rest = [name for name in X.columns if name != y]
+    return X[rest] if hasattr(X, "iloc") else X.select(rest), X[y]
 
 
 class Perceptron(_LinearClassifier):
