@@ -85,12 +85,13 @@ def test_logs_that_say_nothing_are_refused():
     for arguments, words in (
         (("ab", [1, 0], [0.5, 0]), "row 1 has the propensity 0"),
         (("ab", [1, math.nan], [0.5, 0.5]), "row 1 has the reward nan"),
-        (("ab", [1], [0.5, 0.5]), "2 arms, 1 rewards"),
+        (("ab", [1], [0.5, 0.5]), "2 arms, 1 rewards, .* give each decision one of each"),
         (("", [], []), "no rows"),
     ):
         with pytest.raises(DataError, match=words):
             Log.of(*arguments)
     log = Log.of("ab", [1, 0], [0.5, 0.5])
+    assert repr(log) == "Log(2 decisions among 2 arms, mean reward 0.5)"
     for target, words in (
         ({"a": 0.5}, "add up to 0.5"),
         ({"a": 0.5, "c": 0.5}, "never chose 'c'"),

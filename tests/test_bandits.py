@@ -363,6 +363,8 @@ def test_exploring_that_does_not_come_out_even():
         (lambda: switching([[0.1], [0.2]], at=[5, 6]), "expected 1 growing"),
         (lambda: simulate([], [0.5], 5), "no policies"),
         (lambda: simulate([UCB()], [0.5], 0), "rounds=0"),
+        (lambda: simulate(UCB(), [0.5], 5), "is not a list: give the policies in one"),
+        (lambda: simulate([UCB], [0.5], 5), "UCB.* is no policy: expected one such as UCB()"),
         (lambda: simulate([UCB()], adversarial([[1, 0]]), 5), "5 were asked for"),
         (lambda: simulate([LinUCB()], [0.5, 0.6], 5), "needs contexts"),
         (lambda: growth(simulate([UCB()], [0.5, 0.6], 2, 2)), "too few"),

@@ -60,7 +60,8 @@ class Log:
         p = np.asarray(propensities, float)
         places = [""] * len(names) if groups is None else [str(group) for group in groups]
         if not len(names) == len(gains) == len(p) == len(places):
-            raise DataError(f"{len(names)} arms, {len(gains)} rewards, {len(p)} propensities, {len(places)} groups")
+            lengths = f"{len(names)} arms, {len(gains)} rewards, {len(p)} propensities, {len(places)} groups"
+            raise DataError(f"{lengths}: give each decision one of each")
         bad = np.flatnonzero(~((p > 0) & (p <= 1)))
         if len(bad):
             raise DataError(f"row {bad[0]} has the propensity {p[bad[0]]:g}: expected a probability above 0, up to 1")
@@ -73,6 +74,9 @@ class Log:
 
     def __len__(self) -> int:
         return len(self.arms)
+
+    def __repr__(self) -> str:
+        return f"Log({len(self):,} decisions among {len(set(self.arms)):,} arms, mean reward {self.rewards.mean():.4g})"
 
     @property
     def family(self) -> type[Family]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -128,6 +128,8 @@ def simulate(
     [('Greedy', 40), ('Thompson', 11)]
     """
     world = world_of(arms)
+    if not isinstance(policies, Iterable):
+        raise ValueError(f"{policies!r} is not a list: give the policies in one, such as [UCB()]")
     policies = list(policies)
     _check(policies, rounds, runs, world)
     learnt, family = world.learnt
@@ -208,4 +210,6 @@ def _check(policies: list[Policy], rounds: int, runs: int, world: World) -> None
         if number < 1:
             raise ValueError(f"{what}={number}: expected a number from 1 on")
     for policy in policies:
+        if not isinstance(policy, Policy):
+            raise ValueError(f"{policy!r} is no policy: expected one such as UCB()")
         policy.check(world.width)
