@@ -22,6 +22,7 @@ from evenodds.audit.held_out import of_folds
 from evenodds.audit.judge import odds_of
 from evenodds.audit.rates import Rate, rates
 from evenodds.data.files import read
+from evenodds.data.titanic import titanic
 
 # ProPublica's two-year COMPAS rows by race, what came true, and whether the decile was 5 or more (Broward County)
 COMPAS = [
@@ -266,6 +267,19 @@ def test_missing_groups_are_a_group_of_their_own(tmp_path):
     assert {g: r.n for g, r in found.rates(("g",), "1")["base rate"].items()} == {"(missing)": 2, "a": 1, "b": 1}
     frame = pd.DataFrame({"g": ["a", None, "b", np.nan], "y": [1, 0, 0, 1], "s": [0.9, 0.2, 0.1, 0.8]})
     assert eo.Audit(by="g").of_columns(frame, "y", score="s").tally == found.tally
+
+
+def test_an_unknown_measure_is_told_its_neighbour():
+    found = eo.Audit(by="g").of_predictions(["a", "b"] * 4, ["x", "x", "y", "y"] * 2, predicted=["a", "b"] * 4)
+    with pytest.raises(eo.DataError, match="measure 'TPRR' not found; did you mean 'TPR'"):
+        found.gap("TPRR", "x", "y")
+
+
+def test_a_regression_audits_a_table_and_says_so_of_files(tmp_path):
+    glm = eo.GLM(eo.Bernoulli).fit(titanic(), "survived")
+    assert eo.Audit(by="sex").of(glm, titanic(), "survived").gap("TPR", "female", "male").gap > 0.5
+    with pytest.raises(eo.DataError, match="files can be audited by naive Bayes and the bridge"):
+        eo.Audit(by="sex").of(glm, str(tmp_path / "people.csv"), "survived")
 
 
 @pytest.mark.parametrize("score", [1.5, -0.1, np.inf, np.nan])

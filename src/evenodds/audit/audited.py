@@ -23,6 +23,7 @@ from evenodds.data.sum import CLASSES
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints, Labels
+from evenodds.schema import did_you_mean
 from evenodds.show import Figure, Frame
 from evenodds.tally import Tally
 
@@ -218,6 +219,8 @@ class Audited:
 
     def gap(self, measure: str, high: str, low: str, by: tuple[str, ...] | None = None) -> Gap:
         """How far two groups are apart in a measure, and how sure that is."""
+        if measure not in MEASURES:
+            raise DataError(did_you_mean(measure, MEASURES, "measure"))
         known = self.rates(by or self.reads.by[:1], self.positive[0])[measure]
         for name in (high, low):
             if name not in known:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from evenodds.audit.audited import Audited, Reads
@@ -94,10 +95,10 @@ class Audit:
     def of(
         self, model: Any, data: Any, y: Any = None, weights: Any = None, groups: Any = None, threads: int | None = None
     ) -> Audited:
-        """A model's predictions: one of ours, or any classifier with scikit-learn's face.
+        """A model's predictions: naive Bayes', the bridge's, or any classifier's with scikit-learn's face.
 
-        `data` is a table or, for a model of ours, files. `y` is the true classes, or their column's name; our models
-        know it. The groups are columns of the data, or of `groups`, and need not be among the model's.
+        `data` is a table or, for the first two, files. `y` is the true classes, or their column's name, which the first
+        two know. The groups are columns of the data, or of `groups`, and need not be among the model's.
         """
         ours = getattr(model, "model_", model)
         if (
@@ -111,7 +112,10 @@ class Audit:
             source = data if hasattr(data, "batches") else read(data)
             return self.of_held_out(of_model(ours, source, weights, threads, self.columns), threads)
         if is_source(data):
-            raise DataError("files can be audited by models of evenodds, or with a column of scores: see of_columns")
+            raise DataError(
+                "files can be audited by naive Bayes and the bridge, or with a column of scores (of_columns): "
+                "give another model's rows as a table, and y"
+            )
         if y is None:
             raise DataError("the true classes are not known: give y, a column's name or a class for each row")
         known = table(groups if groups is not None else data)
@@ -122,7 +126,7 @@ class Audit:
             features, y = drop(data, y) if has_frame(data) else data, table(data)[y]
         names = getattr(model, "feature_names_in_", None)
         if names is not None and hasattr(features, "columns") and hasattr(features, "__getitem__"):
-            features = features[list(names)]
+            features = features.select(list(names)) if isinstance(features, pa.Table) else features[list(names)]
         if hasattr(model, "predict_proba"):
             said = {"proba": model.predict_proba(features), "classes": model.classes_}
         else:
