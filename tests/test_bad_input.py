@@ -344,6 +344,8 @@ def test_a_target_on_a_scale_is_no_class():
         ([1, 1, 1, np.inf], "the weight of row 3 is inf"),
         ([1, 1], "2 weights for 4 rows"),
         ([0, 0, 0, 0], "all weights are zero"),
+        ("w", "the weights are the name 'w'; give a number for each row of a table"),
+        (["a"] * 4, "weights: could not convert string to float: 'a'; give a number for each row"),
     ],
     ids=str,
 )

@@ -38,7 +38,11 @@ def check_weights(weights: Any, n: int) -> Floats | None:
     """Weights as doubles: one per row, finite, none negative."""
     if weights is None:
         return None
-    w = np.asarray(weights, dtype=np.float64)
+    try:
+        w = np.asarray(weights, dtype=np.float64)
+    except ValueError as error:
+        named = f"the weights are the name {weights!r}" if isinstance(weights, str) else f"weights: {error}"
+        raise DataError(f"{named}; give a number for each row of a table") from None
     if w.ndim == 0:
         w = np.full(n, w)
     if w.shape != (n,):
