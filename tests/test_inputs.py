@@ -399,3 +399,11 @@ def test_a_time_of_a_zone_is_what_its_clock_showed_and_nanoseconds_are_a_time(tm
     assert models[0] == models[1] == models[2] == eo.NaiveBayes(how).fit(path, "y").model_
     assert cells.kind(pa.array(["2024-03-01T10:00Z", "2024-03-01T10:00:00.5-0330", "2024-03-01"])) == "date"
     assert cells.kind(pa.array(["2024-03-01-05", "2024-03-02-05"])) == "category"
+
+
+def test_records_are_columns():
+    frame = pd.DataFrame({"size": [1.5, 2.0, 3.0, 4.5] * 20, "kind": ["x", "y", "x", "z"] * 20})
+    y, records = ["a", "b", "a", "b"] * 20, frame.to_records(index=False)
+    nb = eo.NaiveBayes().fit(records, y)
+    assert nb.model_ == eo.NaiveBayes().fit(frame, y).model_
+    assert nb.predict(records).tolist() == y

@@ -110,6 +110,8 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
     """Any table in memory as named columns; `names` for arrays that have none."""
     if isinstance(x, Table):
         return x
+    if isinstance(x, np.ndarray) and x.dtype.names:  # records
+        x = {name: x[name] for name in x.dtype.names}
     if (documents := _documents(x)) is not None:
         return Table({TEXT: documents}, len(documents))
     if is_array(x):

@@ -60,7 +60,10 @@ class Family(Distribution):
         bad = np.flatnonzero(cls.impossible(x))
         if len(bad):
             row = int(bad[0])
-            raise DataError(f"column {name!r} is {x[row]:g} in row {start + row}: a {cls.__name__} column {cls.holds}")
+            raise DataError(
+                f"column {name!r} is {x[row]:g} in row {start + row}: a {cls.__name__} column {cls.holds}; correct the "
+                f"cell, or give the column another family, as in columns={{{name!r}: Binned}} or --role {name}=number"
+            )
 
     @classmethod
     def flat_prior(cls, strength: float = 1.0) -> Conjugate:
