@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from command import loaded
+from command import invoke, loaded
 from evenodds.cli import COMMANDS
 
 PROGRAM = "from evenodds.cli import main\ntry: main({!r})\nexcept SystemExit as end: assert end.code == 0"
@@ -157,6 +158,12 @@ def test_colours_on_a_terminal_only_and_never_with_no_color(folder):
         (["fit", "people.csv", "-t", "survived", "-o", "no/such/m.eo"], 1, "no/such/m.eo"),
         (["fit", "people.csv", "-o", "m.eo"], 2, "--target"),
         (["fit", "people.csv", "-t", "survived"], 2, "--output"),
+        (["audit", "titanic.eo", "people.csv", "--by", "sex", "--margin", "nan"], 2, "nan is not a number"),
+        (["audit", "titanic.eo", "people.csv", "--by", "sex,sex"], 2, "each once"),
+        (["regress", "people.csv", "-t", "survived", "--level", "nan"], 2, "nan is not a number"),
+        (["net", "learn", "people.csv", "--ess", "inf"], 2, "--ess: expected a number of pseudo-rows above 0"),
+        (["net", "sample", "titanic.eo", "--seed", "-1"], 2, "--seed"),
+        (["fit", "people.csv", "-t", "survived", "-o", "m.eo", "--weight", ""], 3, "column '' not found"),
         (["evalute"], 2, "did you mean 'evaluate'?"),
         (["fit", "people.csv", "--traget", "x", "-o", "m.eo"], 2, "--target"),
     ],
@@ -182,3 +189,58 @@ def test_names_and_classes_say_their_control_characters_and_very_long_ones_are_s
         assert r"\x1b]0;mine\x07\u202e\n" in said, args
         assert not set(said) & set("\x1b\x07\u202e"), args
         assert max(map(len, said.splitlines())) < 2_000, args
+
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b]0;mine\x07\u202e"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A file whose columns and classes are named to do harm, and a model of it."""
+    folder = tmp_path_factory.mktemp("hostile")
+    rows = "".join(f"{i % 7 + i % 2}.5,{'ab'[i % 3 % 2]}{HOSTILE},{'ny'[i % 2]}{HOSTILE}\n" for i in range(90))
+    (folder / "rows.csv").write_text(f"x{HOSTILE},g{HOSTILE},y{HOSTILE}\n{rows}")
+    invoke("fit", folder / "rows.csv", "-t", f"y{HOSTILE}", "-o", folder / "m.eo")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["audit", "m.eo", "rows.csv", "--by", f"g{HOSTILE}"],
+        ["decide", "m.eo", "rows.csv", "--at-most", f"n{HOSTILE}:0.5"],
+        ["mixture", "rows.csv", "-k", "2"],
+        ["regress", "rows.csv", "-t", f"y{HOSTILE}"],
+        ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}"],
+        ["shift", "sites", "rows.csv", "-t", f"y{HOSTILE}", "--site", f"g{HOSTILE}"],
+    ],
+)
+def test_what_is_printed_for_people_drives_no_terminal(hostile, monkeypatch, args):
+    monkeypatch.chdir(hostile)
+    said = invoke(*args).output
+    assert r"\x1b]0;mine\x07\u202e" in said
+    assert not set(said) & set("\x1b\x07\u202e")
+
+
+@pytest.mark.parametrize(
+    ("page", "args"),
+    [
+        ("e.html", ["explain", "m.eo", "rows.csv", "--html"]),
+        ("r.html", ["report", "m.eo", "rows.csv", "--by", f"g{HOSTILE}", "-o"]),
+        ("r.md", ["report", "m.eo", "rows.csv", "--by", f"g{HOSTILE}", "-o"]),
+        ("a.html", ["audit", "m.eo", "rows.csv", "--by", f"g{HOSTILE}", "-o"]),
+        ("d.html", ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}", "--plot"]),
+        ("d.svg", ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}", "--plot"]),
+        ("m.html", ["mixture", "rows.csv", "-k", "2", "--plot"]),
+    ],
+)
+def test_pages_and_pictures_run_nothing_that_a_file_names(hostile, monkeypatch, page, args):
+    monkeypatch.chdir(hostile)
+    invoke(*args, page)
+    text = (hostile / page).read_text(encoding="utf-8")
+    assert "mine" in text
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert not set(text) & set("\x1b\x07\u202e")
+    if page.endswith(".svg"):
+        ElementTree.fromstring(text)

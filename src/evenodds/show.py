@@ -92,12 +92,18 @@ def cell(value: Any) -> str:
 # What would move the cursor, colour the screen, rename the window or turn the line around: C0, C1 and bidi controls.
 _CONTROLS = (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 _ESCAPED = {code: repr(chr(code))[1:-1] for code in _CONTROLS}
+_ESCAPED_IN_LINES = {code: text for code, text in _ESCAPED.items() if chr(code) not in "\n\t"}
 MOST = 200
 
 
 def escaped(text: str) -> str:
     """A text that says its control characters instead of sending them to the terminal."""
     return text if text.isprintable() else text.translate(_ESCAPED)
+
+
+def escaped_lines(text: str) -> str:
+    """The same of a text of several lines, which stay lines."""
+    return text if text.isprintable() else text.translate(_ESCAPED_IN_LINES)
 
 
 def printed(text: str, most: int = MOST) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import BadDataError, WrongUsageError, print_json
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 
 if TYPE_CHECKING:
     from evenodds.data.files import Files
@@ -77,7 +77,7 @@ def compare(
     if as_json:
         print_json(found.to_dict())
     else:
-        click.echo(repr(found))
+        print_lines(repr(found))
 
 
 def _whole(source: Files, target: str, columns: Any) -> tuple[Table, Any, Schema]:

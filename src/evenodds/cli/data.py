@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evenodds.cli.output import BadDataError, WrongUsageError
+from evenodds.show import escaped
 
 if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
@@ -59,7 +60,7 @@ def notes(quiet: bool = False) -> Iterator[list[str]]:
 def say(lines: list[str], quiet: bool = False) -> None:
     """Lines for people."""
     for line in () if quiet else lines:
-        click.echo(f"note: {line}", err=True)
+        click.echo(f"note: {escaped(line)}", err=True)
 
 
 def say_report(report: Report, quiet: bool = False) -> None:
@@ -117,7 +118,7 @@ def load_rule(path: str, model: Any) -> Decision:
     with open(path, encoding="utf-8") as file:
         try:
             rule = Decision.from_dict(json.load(file))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadDataError(f"{path} is not a rule as `evenodds decide -o` writes it: {error}") from None
     if list(rule.classes) != model.classes.tolist():
         raise BadDataError(

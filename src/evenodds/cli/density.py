@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json, short, table
+from evenodds.cli.output import WrongUsageError, print_json, print_lines, short, table
 
 if TYPE_CHECKING:
     from evenodds.data.report import Report
@@ -96,7 +96,7 @@ def density(
     if as_json:
         print_json({"column": column, "by": by, "kernel": kernel, "groups": _as_data(found), "plot": plot})
     else:
-        click.echo(_as_text(found, column, by))
+        print_lines(_as_text(found, column, by))
 
 
 def _width(text: str) -> float | str:
@@ -162,7 +162,7 @@ def _as_text(found: dict[str, Density], column: str, by: str | None) -> str:
     low, high = min(one[0] for one in reach), max(one[1] for one in reach)
     at = low + (np.arange(WIDE) + 0.5) * ((high - low) / WIDE)
     curves = {name: one.pdf(at) for name, one in found.items()}
-    most = max(float(curve.max()) for curve in curves.values()) or 1.0
+    most = min(max(float(curve.max()) for curve in curves.values()), float(np.finfo(float).max)) or 1.0
     margin = max(len(name) for name in found) if by is not None else 0
     gap = "  " if margin else ""
     lines = []

@@ -6,7 +6,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.judging import held_out, held_out_rows, judging
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 
 @click.command(no_args_is_help=True)
@@ -63,4 +63,4 @@ def evaluate(
         print_json({"folds": folds, "leave_one_out": leave_one_out, **found, "report": report.to_dict()})
         return
     page = [] if beside is not None else [repr(metrics)]
-    click.echo("\n\n".join([*page, *([repr(in_columns(judged))] if judged else [])]))
+    print_lines("\n\n".join([*page, *([repr(in_columns(judged))] if judged else [])]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 if TYPE_CHECKING:
     from evenodds.data.memory import Table
@@ -102,7 +102,7 @@ def mixture(
         seconds = time.perf_counter() - started
         print_json({**model.to_dict(), "model": output, "report": found.report.to_dict(), "seconds": seconds})
     else:
-        click.echo(model.describe())
+        print_lines(model.describe())
 
 
 def _named(columns: str) -> list[str]:

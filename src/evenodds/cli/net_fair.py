@@ -9,7 +9,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.net_learn import load_network, structure_of
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 
 @click.command(no_args_is_help=True)
@@ -39,7 +39,7 @@ def fair(
     if model is not None:
         names = inputs_of(data.load_to_predict(model))
     found = by_graph(graph_of(graph), group, target, said, names)
-    print_json(found.to_dict()) if as_json else click.echo(repr(found))
+    print_json(found.to_dict()) if as_json else print_lines(repr(found))
 
 
 def graph_of(text: str) -> Any:

@@ -6,7 +6,7 @@ from math import exp, floor, inf, isclose, isfinite, log, log10
 
 import click
 
-from evenodds.show import escaped
+from evenodds.show import escaped, escaped_lines
 
 
 class WrongUsageError(click.ClickException):
@@ -19,6 +19,11 @@ class BadDataError(click.ClickException):
     """The data contradict themselves or the model: one sentence, exit code 3."""
 
     exit_code = 3
+
+
+def print_lines(text: str) -> None:
+    """Write lines for people to stdout; names in them say their control characters."""
+    click.echo(escaped_lines(text))
 
 
 def print_json(value: object) -> None:

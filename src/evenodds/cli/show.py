@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 
 @click.command(no_args_is_help=True)
@@ -35,20 +35,20 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
             scales = {"scale": learnt.scale, "strength": learnt.strength}
             print_json({"rows": learnt.rows, **scales, "tried": tried, "weights": shown_weights.to_dicts()})
         else:
-            click.echo(f"{learnt!r}\n\n{shown_weights!r}")
+            print_lines(f"{learnt!r}\n\n{shown_weights!r}")
         return
     if learnt.kind == "network":
         raise WrongUsageError(f"{model} is a network: evenodds net show takes it")
     if learnt.kind == "mixture":
         if columns:
             raise WrongUsageError(f"{model} is a mixture: it is shown whole")
-        print_json(learnt.to_dict()) if as_json else click.echo(learnt.describe())
+        print_json(learnt.to_dict()) if as_json else print_lines(learnt.describe())
         return
     if not isinstance(learnt, Model):
         summary = learnt.summary()
         if columns:
             raise WrongUsageError(f"{model} is a regression: it is shown whole")
-        print_json(summary.to_dict()) if as_json else click.echo(repr(summary))
+        print_json(summary.to_dict()) if as_json else print_lines(repr(summary))
         return
     from evenodds.errors import DataError
     from evenodds.models.learnt import Tables, n_parameters
@@ -75,7 +75,7 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         )
         return
     if not columns:
-        click.echo(f"{data.summary(learnt)}; {size['naive']:,} parameters\n\n{learnt.schema!r}\n")
+        print_lines(f"{data.summary(learnt)}; {size['naive']:,} parameters\n\n{learnt.schema!r}\n")
         if learnt.temper is not None:
-            click.echo("how much is believed\n" + "\n".join(learnt.temper.sentences()) + "\n")
-    click.echo("\n\n".join(repr(table) if len(table) else f"{table.title}\nsays nothing" for table in shown.values()))
+            print_lines("how much is believed\n" + "\n".join(learnt.temper.sentences()) + "\n")
+    print_lines("\n\n".join(repr(table) if len(table) else f"{table.title}\nsays nothing" for table in shown.values()))

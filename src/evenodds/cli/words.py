@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import print_json
+from evenodds.cli.output import print_json, print_lines
 
 
 @click.command(no_args_is_help=True)
@@ -49,4 +49,4 @@ def words(model: str, only: str | None, column: str | None, most: int, as_json: 
     if as_json:
         print_json({name: Frame(rows).to_dicts() for name, rows in shown.items()})
     else:
-        click.echo("\n\n".join(repr(Frame(rows, f"p({name} | {target})")) for name, rows in shown.items()))
+        print_lines("\n\n".join(repr(Frame(rows, f"p({name} | {target})")) for name, rows in shown.items()))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from html import escape
+from html import escape as html_escape
 from typing import TYPE_CHECKING
+
+from evenodds.show import escaped_lines
 
 if TYPE_CHECKING:
     from evenodds.models.explanation import Explanation, Passage
@@ -17,6 +19,11 @@ PAGE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50em;margin:2em auto;padding:0 1em}"
     "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
 )
+
+
+def escape(text: str) -> str:
+    """A text as HTML shows it, where control characters are said."""
+    return html_escape(escaped_lines(text))
 
 
 def fragment(why: Explanation) -> str:

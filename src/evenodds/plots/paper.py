@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evenodds.plots.save import svg
-from evenodds.show import Frame, cell
+from evenodds.show import Frame, cell, escaped
 
 NO_PICTURES = "Pictures are left out: vl-convert is not installed (pip install 'evenodds[plots]'). The tables have all."
 SHORT = 17  # letters: "more than 99.9 %"
@@ -73,8 +73,8 @@ class Paper:
         """One page that needs nothing else: no script, no font, no request."""
         drawn = _Drawn()
         body = "".join(_section(section, 2, drawn) for section in self.sections)
-        note = f'<p class="note">{html.escape(NO_PICTURES)}</p>' if drawn.missing else ""
-        title = html.escape(self.title)
+        note = f'<p class="note">{_escape(NO_PICTURES)}</p>' if drawn.missing else ""
+        title = _escape(self.title)
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -84,7 +84,7 @@ class Paper:
 
     def markdown(self) -> str:
         """As Markdown: sentences and tables."""
-        return "\n".join([f"# {self.title}\n", *(_markdown(section, 2) for section in self.sections)])
+        return "\n".join([f"# {_plain(self.title)}\n", *(_markdown(section, 2) for section in self.sections)])
 
 
 class _Drawn:
@@ -100,10 +100,15 @@ class _Drawn:
         return found
 
 
+def _escape(text: str) -> str:
+    """A text as HTML shows it, where control characters are said."""
+    return html.escape(escaped(text))
+
+
 def _section(section: Section, level: int, drawn: _Drawn) -> str:
-    parts = [f"<h{level}>{html.escape(section.title)}</h{level}>"]
+    parts = [f"<h{level}>{_escape(section.title)}</h{level}>"]
     if section.sentences:
-        parts.append("<ul>" + "".join(f"<li>{html.escape(one)}</li>" for one in section.sentences) + "</ul>")
+        parts.append("<ul>" + "".join(f"<li>{_escape(one)}</li>" for one in section.sentences) + "</ul>")
     parts += [_picture(part, drawn) if isinstance(part, Picture) else _table(part) for part in section.parts]
     parts += [_section(inner, level + 1, drawn) for inner in section.within]
     return "<section>" + "\n".join(parts) + "</section>\n"
@@ -113,12 +118,12 @@ def _picture(picture: Picture, drawn: _Drawn) -> str:
     image = drawn(picture.drawn) if picture.drawn is not None else None
     table = _table(picture.table, picture.alt)
     if image is None:
-        return f"<p>{html.escape(picture.alt)}</p>{table}"
-    alt = html.escape(picture.alt, quote=True)
+        return f"<p>{_escape(picture.alt)}</p>{table}"
+    alt = _escape(picture.alt)
     inner = f'<div role="img" aria-label="{alt}" tabindex="0" class="wide">{_silent(image)}</div>'
-    below = f"The numbers: {html.escape(picture.title)}" if picture.title else "The numbers"
+    below = f"The numbers: {_escape(picture.title)}" if picture.title else "The numbers"
     return (
-        f"<figure>{inner}<figcaption>{html.escape(picture.alt)}</figcaption></figure>"
+        f"<figure>{inner}<figcaption>{_escape(picture.alt)}</figcaption></figure>"
         f"<details><summary>{below}</summary>{table}</details>"
     )
 
@@ -142,8 +147,8 @@ def _table(table: Frame, label: str = "table") -> str:
     rows = "".join(
         "<tr>" + "".join(f"<td{kind}>{_cell(t)}</td>" for t, kind in zip(line, kinds)) + "</tr>" for line in texts[1:]
     )
-    caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
-    named = html.escape(table.title or label, quote=True)
+    caption = f"<caption>{_escape(table.title)}</caption>" if table.title else ""
+    named = _escape(table.title or label)
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="{named}">'
         f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
@@ -158,24 +163,29 @@ def _said(table: Frame) -> Frame:
 
 def _cell(text: str) -> str:
     """A cell's text; what is short is not broken into lines."""
-    return html.escape(text.replace(" ", "\u00a0") if len(text) <= SHORT else text)
+    return _escape(text.replace(" ", "\u00a0") if len(text) <= SHORT else text)
 
 
 def _head(text: str, kind: str) -> str:
     """The head of a column; one without a name heads nothing."""
-    return f'<th scope="col"{kind}>{html.escape(text)}</th>' if text.strip() else "<td></td>"
+    return f'<th scope="col"{kind}>{_escape(text)}</th>' if text.strip() else "<td></td>"
 
 
 def _markdown(section: Section, level: int) -> str:
-    parts = [f"{'#' * level} {section.title}\n"]
-    parts += [f"- {one}" for one in section.sentences]
+    parts = [f"{'#' * level} {_plain(section.title)}\n"]
+    parts += [f"- {_plain(one)}" for one in section.sentences]
     for part in section.parts:
         table = part.table if isinstance(part, Picture) else part
         parts.append("")
-        parts += [part.alt, ""] if isinstance(part, Picture) else []
-        parts += [f"**{table.title}**", ""] if table.title else []
+        parts += [_plain(part.alt), ""] if isinstance(part, Picture) else []
+        parts += [f"**{_plain(table.title)}**", ""] if table.title else []
         parts.append(_markdown_table(table))
     return "\n".join([*parts, "", *(_markdown(inner, level + 1) for inner in section.within)])
+
+
+def _plain(text: str) -> str:
+    """A text that is one line of Markdown, and no HTML in it, which Markdown would pass on."""
+    return escaped(text).replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _markdown_table(table: Frame) -> str:
@@ -183,4 +193,4 @@ def _markdown_table(table: Frame) -> str:
     if not names:
         return "None."
     lines = [names, ["---"] * len(names), *([cell(row.get(name)) for name in names] for row in _said(table))]
-    return "\n".join("| " + " | ".join(t.replace("|", "\\|") for t in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(_plain(t).replace("|", "\\|") for t in line) + " |" for line in lines)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from evenodds.errors import DataError
 from evenodds.replacing import replacing
+from evenodds.show import escaped_lines
 
 KINDS = (".json", ".svg", ".png", ".html")
 
@@ -32,14 +33,35 @@ def check_kind(path: str | os.PathLike[str]) -> str:
 def _bytes(picture: dict[str, Any], kind: str) -> bytes:
     if kind == ".json":
         return json.dumps(picture, ensure_ascii=False, indent=1).encode()
+    picture = _drawable(picture)
     try:
         import vl_convert
     except ImportError:
         raise DataError(f"to write {kind[1:]} install vl-convert-python: pip install 'evenodds[plots]'") from None
     if kind == ".png":
         return bytes(vl_convert.vegalite_to_png(picture, scale=2))
-    text = vl_convert.vegalite_to_svg(picture) if kind == ".svg" else vl_convert.vegalite_to_html(picture, bundle=True)
+    text = vl_convert.vegalite_to_svg(picture) if kind == ".svg" else _page(picture, vl_convert)
     return str(text).encode()
+
+
+def _drawable(part: Any) -> Any:
+    """A picture whose texts say their control characters: SVG has no place for them, drawing one ends the process."""
+    return _with_texts(part, escaped_lines)
+
+
+def _with_texts(part: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(part, str):
+        return change(part)
+    if isinstance(part, dict):
+        return {change(key): _with_texts(value, change) for key, value in part.items()}
+    return [_with_texts(value, change) for value in part] if isinstance(part, (list, tuple)) else part
+
+
+def _page(picture: dict[str, Any], vl_convert: Any) -> str:
+    """A page whose script holds the picture; a name such as </script> must not end the script, so that < is spelt."""
+    less = f"less-{os.urandom(16).hex()}"
+    whole: str = vl_convert.vegalite_to_html(_with_texts(picture, lambda text: text.replace("<", less)), bundle=True)
+    return whole.replace(less, "\\u003c")
 
 
 def svg(picture: Mapping[str, Any], name: str) -> str | None:
