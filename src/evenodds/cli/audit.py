@@ -9,7 +9,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.judging import judging
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 from evenodds.cli.report import KINDS, kind_of, write
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @click.option("--score", metavar="COLUMN", help="Without a model: the probability of the positive class.")
 @click.option("--predicted", metavar="COLUMN", help="Without a model: what was said.")
 @click.option("--positive", metavar="CLASS", help="The class that is meant; the second of two if not given.")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="From which probability on it is said to be so.")
-@click.option("--margin", type=click.FloatRange(0, 1, max_open=True), default=0.05, show_default=True,
+@click.option("--threshold", type=options.Between(0, 1), help="From which probability on it is said to be so.")
+@click.option("--margin", type=options.Between(0, 1, max_open=True), default=0.05, show_default=True,
               help="The gap that is asked about.")  # fmt: skip
-@click.option("--small", type=click.FloatRange(min=0), default=30, show_default=True,
+@click.option("--small", type=options.Between(min=0), default=30, show_default=True,
               help="Rows, below which a group is pooled with the others, and marked.")  # fmt: skip
 @click.option("--stand-ins", is_flag=True, help="Of a model: which of its columns and words tell the group?")
 @click.option("--graph", metavar="GRAPH", help="Of a model: a network's file, or 'sex -> job', for d-separation.")
@@ -66,13 +66,10 @@ def audit(
     from evenodds.audit.groups import Audit
 
     kind, more = kind_of(output) if output is not None else "", bool(output or graph or stand_ins)
-    how = Audit(
-        by=tuple(one.strip() for one in by.split(",")),
-        positive=positive,
-        threshold=threshold,
-        margin=margin,
-        small=small,
-    )
+    columns = tuple(one.strip() for one in by.split(","))
+    if len(set(columns)) < len(columns):
+        raise WrongUsageError(f"--by: expected columns with commas between, each once, not {by!r}")
+    how = Audit(by=columns, positive=positive, threshold=threshold, margin=margin, small=small)
     if score is None and predicted is None:
         if len(paths) < 2:
             raise WrongUsageError("give a model and a file; or a file with --target, and --score or --predicted")
@@ -105,7 +102,7 @@ def audit(
         print_json({**(told or found).to_dict(), "report": found.report.to_dict()})
         return
     also = [] if told is None else [*(told.stand_ins if stand_ins else ()), *told.graphs]
-    click.echo("\n\n".join(map(repr, [found, *also])))
+    print_lines("\n\n".join(map(repr, [found, *also])))
 
 
 def _told(

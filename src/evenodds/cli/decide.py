@@ -9,7 +9,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.judging import held_out, held_out_rows, judging
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1, max_open=True),
+    type=options.Between(0.5, 1, max_open=True),
     default=0.95,
     show_default=True,
     help="With which --at-most is promised.",
@@ -81,7 +81,7 @@ def decide(
     if as_json:
         print_json({"rule": repr(rule), **rule.to_dict(), **found, "counts": _by_truth(found["counts"])})
         return
-    click.echo("\n".join(repr(rule).split("; ")) + f"\n\n{found['counts']}")
+    print_lines("\n".join(repr(rule).split("; ")) + f"\n\n{found['counts']}")
     if by_cost:
         click.echo(f"\ncost a row: {found['cost']:.4g}; if the most probable class is said: {found['plain_cost']:.4g}")
 

@@ -10,7 +10,7 @@ import click
 from evenodds.cli import Group, options
 from evenodds.cli.net_fair import fair
 from evenodds.cli.net_learn import fit, learn, load_network, structure_of, write_network
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 METHODS = ("exact", "weighting", "gibbs")
 
@@ -70,7 +70,7 @@ def _likely(pairs: tuple[str, ...]) -> dict[str, Any]:
 @click.option("--most-probable", is_flag=True, help="The most probable values of all nodes together.")
 @click.option("--method", type=click.Choice(METHODS), default="exact", help="Exact, or by draws.")
 @click.option("--draws", type=click.IntRange(min=1), default=100_000, help="Of a method by draws.")
-@click.option("--seed", type=int, default=0, help="Of the draws.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the draws.")
 @options.as_json
 def query(
     network: str, nodes: tuple[str, ...], pairs: tuple[str, ...], likely: tuple[str, ...], interval: bool,
@@ -85,14 +85,14 @@ def query(
     model, given = load_network(network), {**_given(pairs), **_likely(likely)}
     if most_probable:
         best = model.most_probable(given)
-        print_json(best) if as_json else click.echo("\n".join(f"{node} = {value}" for node, value in best.items()))
+        print_json(best) if as_json else print_lines("\n".join(f"{node} = {value}" for node, value in best.items()))
         return
     if not nodes:
         found = model.marginals(given)
         if as_json:
             print_json({"p_evidence": model.evidence_prob(given), "nodes": {n: a.to_dict() for n, a in found.items()}})
             return
-        click.echo("\n\n".join(repr(answer) for answer in found.values()))
+        print_lines("\n\n".join(repr(answer) for answer in found.values()))
         return
     if interval:
         answer = model.query_interval(*nodes, given=given, random_state=seed)
@@ -102,7 +102,7 @@ def query(
         p_evidence = model.evidence_prob(given) if method == "exact" else None
         print_json({"p_evidence": p_evidence, "answer": answer.frame.to_dicts()})
     else:
-        click.echo(repr(answer))
+        print_lines(repr(answer))
 
 
 @net.command(no_args_is_help=True)
@@ -136,7 +136,7 @@ def separated(graph: str, a: str, b: str, given: tuple[str, ...], paths: int, as
             }
         )
         return
-    click.echo(repr(found))
+    print_lines(repr(found))
     if not found and cuts:
         shown = "; ".join("{" + ", ".join(cut) + "}" for cut in cuts[:5])
         click.echo(f"they are separated given {shown}" if cuts[0] else "they are separated given nothing")
@@ -167,16 +167,16 @@ def show(network: str, nodes: tuple[str, ...], svg: str | None, as_json: bool) -
         )  # fmt: skip
         return
     if not nodes:
-        click.echo(f"{model!r}\n{model.structure}")
+        print_lines(f"{model!r}\n{model.structure}")
     else:
-        click.echo("\n\n".join(map(repr, shown.values())))
+        print_lines("\n\n".join(map(repr, shown.values())))
 
 
 @net.command(no_args_is_help=True)
 @click.argument("network")
 @click.option("-n", "--rows", type=click.IntRange(min=0), default=10, help="How many; 10 if not given.")
 @click.option("-g", "--given", "pairs", multiple=True, metavar="NODE=VALUE", help="Rows that have these values.")
-@click.option("--seed", type=int, help="So that the same rows are drawn again.")
+@click.option("--seed", type=click.IntRange(min=0), help="So that the same rows are drawn again.")
 @options.as_json
 def sample(network: str, rows: int, pairs: tuple[str, ...], seed: int | None, as_json: bool) -> None:
     """Rows drawn from a network, as CSV, or as JSON lines with --json.

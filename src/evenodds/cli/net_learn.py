@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 if TYPE_CHECKING:
     from evenodds.models.bayes_net.learn import Learnt, Search
@@ -136,6 +136,8 @@ def learn(
     """
     from evenodds.models.bayes_net.structure import edges_of
 
+    if not 0 < ess < float("inf"):
+        raise WrongUsageError(f"--ess: expected a number of pseudo-rows above 0, not {ess}")
     if search in ("star", "tan") and tables.target is None:
         raise WrongUsageError(f"--search {search} needs the column of the classes: name it with --target")
     more = {
@@ -187,7 +189,7 @@ def _save(found: Learnt, output: str | None, as_json: bool, quiet: bool) -> None
              "report": found.report.to_dict()}
         )  # fmt: skip
         return
-    click.echo(str(network.structure))
+    print_lines(str(network.structure))
     if not quiet:
         steps = f", missing cells filled in by {len(found.objective)} steps" if found.objective else ""
         where = f" → {output}" if output else ""

@@ -219,6 +219,17 @@ def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable
     return decorate
 
 
+class Between(click.FloatRange):
+    """Click's range of numbers, in which nan would be: no comparison says that it is outside."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, if it is one."""
+        found = super().convert(value, param, ctx)
+        if found != found:
+            self.fail(f"{value} is not a number.", param, ctx)
+        return found
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 missing = click.option(
     "--missing",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Categorical", "poisson": "Poisson"}
 
@@ -46,7 +46,7 @@ FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Ca
 )
 @click.option("--no-intercept", is_flag=True, help="Leave out the column of ones.")
 @options.missing
-@click.option("--level", type=click.FloatRange(0, 1, True, True), default=0.95, show_default=True, help="Of intervals.")
+@click.option("--level", type=options.Between(0, 1, True, True), default=0.95, show_default=True, help="Of intervals.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A model file to write, for `evenodds predict`.")
 @options.reading
 @options.as_json
@@ -104,7 +104,7 @@ def regress(
         seconds = time.perf_counter() - started
         print_json({**summary.to_dict(), "model": output, "report": report.to_dict(), "seconds": seconds})
     else:
-        click.echo(repr(summary))
+        print_lines(repr(summary))
 
 
 def _settings(

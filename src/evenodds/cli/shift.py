@@ -9,12 +9,12 @@ import click
 
 from evenodds.cli import Group, data, options
 from evenodds.cli.judging import judging
-from evenodds.cli.output import BadDataError, WrongUsageError, print_json
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 
 if TYPE_CHECKING:
     from evenodds.audit.shift import Drift
 
-level = click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+level = click.option("--level", type=options.Between(0, 1, min_open=True, max_open=True), default=0.95,
                      show_default=True, help="How sure: of tests and intervals.")  # fmt: skip
 roles = click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE",
                      help="What a column is, as for fit. Repeatable; decided if not given.")  # fmt: skip
@@ -165,4 +165,4 @@ def labels(
 
 
 def _show(found: Any, as_json: bool) -> None:
-    print_json(found.to_dict()) if as_json else click.echo(repr(found))
+    print_json(found.to_dict()) if as_json else print_lines(repr(found))

@@ -80,7 +80,7 @@ def forget(
 @click.argument("model", type=click.Path())
 @click.option(
     "--min-count",
-    type=click.FloatRange(min=0),
+    type=options.Between(min=0),
     default=2,
     show_default=True,
     help="Words that occur less often, in all classes together, are dropped.",

@@ -56,7 +56,7 @@ class Reading:
         """The columns that are needed."""
         wanted = [how.source or name for name, how in self.schema.features.items()]
         extra = [self.schema.target] if self.target else []
-        return list(dict.fromkeys([*wanted, *extra, *([self.weights] if self.weights else [])]))
+        return list(dict.fromkeys([*wanted, *extra, *([self.weights] if self.weights is not None else [])]))
 
     def __call__(self, batch: Batch) -> Cells:
         """One batch, read."""

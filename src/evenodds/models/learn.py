@@ -74,13 +74,13 @@ def schema_of(
 ) -> Schema:
     """What each column is, decided from the source's first rows; or as another model has it."""
     sample = source.sample()
-    for name in [target, *([weights] if weights else [])]:
+    for name in [target, *([weights] if weights is not None else [])]:
         if name not in sample.columns:
             raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
     kind = _target_kind(sample, target, source.name)
     if schema is not None:
         return Schema(schema.columns, target, schema.target_kind if target == schema.target else kind)
-    features = as_told(sample.without(target, *([weights] if weights else [])), columns)
+    features = as_told(sample.without(target, *([weights] if weights is not None else [])), columns)
     return Schema(decide(features, columns), target, kind)
 
 

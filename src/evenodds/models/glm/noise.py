@@ -26,6 +26,8 @@ def noise(found: Found, rows: Any, start: Floats, mean: Floats, precision: Float
     variance, count = 2 * sums.cost / max(found.survey.count, 1.0), found.survey.count
     for _ in range(1000):
         whole = gram + variance * prior
+        if not np.isfinite(whole).all():
+            raise DataError("the prior's precision is too large to be computed with: choose a smaller one")
         step = np.linalg.lstsq(whole, -slope - variance * prior @ (start - mean), rcond=None)[0]
         rss = 2 * sums.cost + 2 * float(slope @ step) + float(step @ gram @ step)
         known = float(np.trace(np.linalg.lstsq(whole, gram, rcond=None)[0]))
