@@ -135,7 +135,7 @@ REFUSED = {
         "line 302: a quote is opened here and never closed",
     ),
     "NUL bytes": ("t.csv", b"x,y\n\0\0\0\0,a\n1,b\n", "NUL bytes"),
-    "a spreadsheet": ("t.csv", b"PK\3\4\0\0\0\0\0\1", "is it a spreadsheet"),
+    "a spreadsheet": ("t.csv", b"PK\3\4\0\0\0\0\0\1", "save a spreadsheet as CSV"),
     "a target of one class": ("t.csv", many("1,a\n2,a\n"), "only one class, 'a'"),
     "a target all missing": ("t.csv", many("1,\n2,NA\n"), "the target 'y' has no values"),
     "an id as the target": (
@@ -495,6 +495,18 @@ def test_columns_of_every_type(tmp_path, case):
     run("fit", path, "-t", "z", "-o", out, "--weight", "y", code=(0, 3))
 
 
+@pytest.mark.parametrize(("name", "write"), [("t.arrow", arrow), ("t.arrow", stream), ("t.parquet", parquet)])
+def test_names_with_a_nul(fit, name, write):
+    done = fit(name, write(TABLE.rename_columns(["x\0z", "", "y"])), "--json")
+    assert set(json.loads(done.stdout)["columns"]) == {"x\0z", ""}
+
+
+def test_a_regression_on_an_id_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("k,x\n" + "".join(f"k{i},{i % 7}.5\n" for i in range(300)))
+    assert "300 different values in 300 rows" in run("regress", path, "-t", "k", code=3).stderr
+
+
 def test_texts_that_are_no_utf8_are_replaced_and_reported(tmp_path):
     rows = TABLE.select(["x", "y"]).append_column("k", TYPES["no UTF-8"])
     for name, raw in (("t.arrow", arrow(rows)), ("t.parquet", parquet(rows))):
@@ -852,6 +864,8 @@ def test_a_folder_that_is_read_only():
         ("predict m.eo - <&-", 1, "standard input: Bad file descriptor"),
         ("fit base.csv -t y -o q.eo 2>&-", 0, ""),
         ("fit /dev/null -t y -o q.eo", 3, "/dev/null is empty"),
+        ("show /dev/zero", 3, "/dev/zero is not an evenodds model"),
+        ("predict m.eo base.csv --rule <(printf '[%.0s' {1..100000})", 3, "is not a rule"),
         ("fit /dev/zero -t y -o q.eo", 3, "NUL bytes"),
         ("predict m.eo <(cat base.csv) > fifo.csv", 0, ""),
         ("evaluate <(gzip -c base.csv) -t y -k 3 --json > fifo.json", 0, ""),

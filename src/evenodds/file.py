@@ -276,7 +276,8 @@ def _naturals(value: Any) -> bool:
 def _bytes_of(path: Path) -> Bytes:
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size < SMALL:
-            return file.read()
+            start = file.read(SMALL)  # a pipe or a device says no size: what does not begin as ours do may never end
+            return start + file.read() if start[8:AT] == BEGINS else start
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 

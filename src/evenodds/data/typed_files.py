@@ -53,9 +53,9 @@ def _looked(file: Any, wanted: list[str], groups: range) -> tuple[int, list[str]
 def _names(schema: Any, where: str) -> list[str]:
     """The columns, each with a name of its own."""
     names = list(schema.names)
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"{where}: two columns are named {name!r}: rename one")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{where}: two columns are named {twice!r}: rename one")
     return names
 
 
@@ -146,7 +146,7 @@ class ParquetReader:
         step = min(_batch_rows(len(wanted), self.most), max(FIRST, LONG // max(length, 1)))
         for batch in file.iter_batches(step, **few):
             if batch.num_rows:
-                yield _batch(pa.table(batch), rows, self.name)
+                yield _batch(pa.Table.from_batches([batch]), rows, self.name)
             if self.progress is not None:
                 total = max(about.num_rows, 1)
                 self.progress(size * (rows + batch.num_rows) // total - size * rows // total)
@@ -181,7 +181,7 @@ class ArrowReader:
         wanted = self.names if columns is None else columns
         for whole, share in self._whole():
             whole.validate()  # that its buffers are as long as they say, before it is cut
-            part = pa.table(whole).select(wanted)
+            part = pa.Table.from_batches([whole]).select(wanted)  # pa.table ends names at a NUL
             step = _batch_rows(len(wanted), self.most)
             for start in range(0, part.num_rows, step):
                 piece = part.slice(start, step)

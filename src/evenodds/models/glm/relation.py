@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -64,12 +65,14 @@ def number(value: float, noise: float) -> str | None:
 
     >>> number(2.9999999999999996, 1e-14), number(0.33333333333333337, 1e-15), number(2.54, 1e-15)
     ('3', '1/3', '2.54')
-    >>> number(3.14159265358979, 1e-13) is None
-    True
+    >>> number(3.14159265358979, 1e-13) is None, number(1e308, 1e293), number(math.inf, 1.0) is None
+    (True, '1e+308', True)
     """
+    if not math.isfinite(value):
+        return None
     noise = max(noise, 1e-15 * value)
     for q in _DENOMINATORS:
-        p = round(value * q)
+        p = round(value * q) if math.isfinite(value * q) else 0
         if p and abs(value - p / q) <= noise and noise * q * q < 0.01:
             return str(p) if q == 1 else f"{p}/{q}"
     for digits in range(1, 7):
