@@ -96,6 +96,21 @@ def test_an_experiment(run):
     assert "File exists" in run("create", "button", "a", code=1)
 
 
+def test_lines_that_are_no_text_are_bad_data(run):
+    run("create", "button", "green", "red")
+    assert "standard input: expected lines in utf-8" in run("decide", "button", stdin=b"\xff\n", code=3)
+    assert "standard input: expected lines in utf-8" in run("reward", "button", stdin=b"\xff,1\n", code=3)
+
+
+@pytest.mark.parametrize("text", [b"minimum", b"TABLE arms"])
+def test_a_file_whose_texts_are_spoilt_is_bad_data(run, text):
+    run("create", "button", "green", "red")
+    whole = Path("button").read_bytes()
+    assert text in whole
+    Path("button").write_bytes(whole.replace(text, b"\xff" + text[1:]))
+    assert "button is damaged or not an experiment of evenodds" in run("report", "button", code=3)
+
+
 def test_experiments_add(run):
     for name in ("a", "b"):
         run("create", name, "x", "y")

@@ -48,6 +48,9 @@ class Request(Generic[T]):
         self.error: BaseException | None = None
 
 
+FAILED = (sqlite3.Error, UnicodeDecodeError)  # a text that is none, or a name of a table in what SQLite says
+
+
 class Store:
     """One file, one connection, any number of threads; other processes may have the file open too."""
 
@@ -107,7 +110,7 @@ class Store:
             self._version = None  # what is in memory may be ahead of the file
             with contextlib.suppress(sqlite3.Error):
                 self.connection.rollback()
-            said = _sentence(error, self.path) if isinstance(error, sqlite3.Error) else error
+            said = _sentence(error, self.path) if isinstance(error, FAILED) else error
             for request in requests:
                 request.error = said
         if not self.durable:
@@ -118,7 +121,7 @@ class Store:
         """Turns what SQLite says into a sentence."""
         try:
             yield
-        except sqlite3.Error as error:
+        except FAILED as error:
             raise _sentence(error, self.path) from None
 
     def _sync_soon(self) -> None:
@@ -186,12 +189,12 @@ def _connect(path: str, durable: bool, new: bool = False) -> sqlite3.Connection:
         connection.execute("pragma journal_mode = wal")
         connection.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
         connection.execute("pragma wal_autocheckpoint = 8000")
-    except sqlite3.Error as error:
+    except FAILED as error:
         raise _sentence(error, path) from None
     return connection
 
 
-def _sentence(error: sqlite3.Error, path: str) -> Exception:
+def _sentence(error: sqlite3.Error | UnicodeDecodeError, path: str) -> Exception:
     """The error as people should read it."""
     said = str(error)
     if "full" in said:
@@ -202,6 +205,6 @@ def _sentence(error: sqlite3.Error, path: str) -> Exception:
         )
     if "readonly" in said:
         return PermissionError(errno.EACCES, "the experiment may only be read; nothing was changed", path)
-    if "not a database" in said or "malformed" in said or "no such table" in said:
+    if any(words in said for words in ("not a database", "malformed", "no such table", "decode")):
         return DataError(f"{path} is damaged or not an experiment of evenodds ({said})")
     return OSError(errno.EIO, f"the disk failed ({said}); nothing was changed", path)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from evenodds.cli import options
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 
 EXPERIMENT = click.argument("path", type=click.Path(dir_okay=False), metavar="EXPERIMENT")
 
@@ -22,6 +22,15 @@ def wrong_usage() -> Iterator[None]:
         yield
     except ValueError as error:
         raise WrongUsageError(str(error)) from None
+
+
+def _lines() -> Iterator[str]:
+    """The lines of standard input, without their ends."""
+    try:
+        for line in sys.stdin:
+            yield line.rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise BadDataError(f"standard input: expected lines in {sys.stdin.encoding}; save them so") from None
 
 
 @click.command(no_args_is_help=True)
@@ -65,7 +74,7 @@ def decide(path: str, ids: tuple[str, ...], as_json: bool) -> None:
     from evenodds.bandits.experiment import Experiment
 
     with Experiment(path) as one:
-        for id in ids or (line.rstrip("\r\n") for line in sys.stdin):
+        for id in ids or _lines():
             found = one.decide(id)
             if as_json:
                 print_json({"id": found.id, "arm": found.arm, "propensity": found.propensity})
@@ -88,8 +97,8 @@ def reward(path: str, id: str | None, reward: str | None, as_json: bool) -> None
     if id is not None and reward is not None:
         pairs[id] = reward
     else:
-        for number, line in enumerate(sys.stdin, 1):
-            name, comma, value = line.rstrip("\r\n").rpartition(",")
+        for number, line in enumerate(_lines(), 1):
+            name, comma, value = line.rpartition(",")
             if not comma:
                 raise WrongUsageError(f"line {number}: expected ID,REWARD, not {line.rstrip()!r}")
             if pairs.get(name, value) != value:
