@@ -11,7 +11,7 @@ import pytest
 from evenodds import kernel, label_kernels
 from evenodds.families import Binned, Gaussian, StudentT, kernels, numeric
 from evenodds.families.leaves import Rows, count, count_many
-from evenodds.kernel import product_error
+from evenodds.kernel import OFTEN, Kernel, product_error
 from evenodds.labels import Fixed, Labels
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -332,3 +332,11 @@ def test_the_compiler_is_loaded_without_scipy_linalg_and_multiplies_matrices_all
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["False", "[[4.0, 0.0], [0.0, 4.0]]"]
+
+
+def test_called_again_and_again_on_a_few_numbers_a_kernel_is_compiled(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    twice = Kernel(lambda x: "plain")
+    monkeypatch.setattr(twice, "compiled", lambda x: "compiled", raising=False)
+    said = [twice(np.zeros(1)) for _ in range(OFTEN + 1)]
+    assert said == ["plain"] * OFTEN + ["compiled"]

@@ -17,18 +17,20 @@ from typing import Any
 import numpy as np
 
 FEW = 4096  # numbers in the first argument, below which loading the compiler costs more than it saves
+OFTEN = 300  # calls on a few numbers, such as thousands of short columns, from which on it saves more after all
 
 
 class Kernel:
     """A function over arrays, compiled when that pays."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.py_func = function
+        self.py_func, self.calls = function, 0
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
-        """Run it: as plain Python on a few numbers, compiled on many."""
-        few = args[0].size < FEW and "numba" not in sys.modules
+        """Run it: as plain Python on a few numbers, compiled on many or if it is called again and again."""
+        self.calls += 1
+        few = args[0].size < FEW and self.calls <= OFTEN and "numba" not in sys.modules
         return self.plain(*args) if few else self.compiled(*args)
 
     @functools.cached_property
