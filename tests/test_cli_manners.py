@@ -201,6 +201,7 @@ def hostile(tmp_path_factory):
     rows = "".join(f"{i % 7 + i % 2}.5,{'ab'[i % 3 % 2]}{HOSTILE},{'ny'[i % 2]}{HOSTILE}\n" for i in range(90))
     (folder / "rows.csv").write_text(f"x{HOSTILE},g{HOSTILE},y{HOSTILE}\n{rows}")
     invoke("fit", folder / "rows.csv", "-t", f"y{HOSTILE}", "-o", folder / "m.eo")
+    invoke("net", "fit", folder / "rows.csv", "-t", f"y{HOSTILE}", "-o", folder / "n.eo")
     return folder
 
 
@@ -232,6 +233,7 @@ def test_what_is_printed_for_people_drives_no_terminal(hostile, monkeypatch, arg
         ("d.html", ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}", "--plot"]),
         ("d.svg", ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}", "--plot"]),
         ("m.html", ["mixture", "rows.csv", "-k", "2", "--plot"]),
+        ("n.svg", ["net", "convert", "n.eo"]),
     ],
 )
 def test_pages_and_pictures_run_nothing_that_a_file_names(hostile, monkeypatch, page, args):

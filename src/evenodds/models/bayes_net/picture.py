@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evenodds.models.bayes_net.structure import Structure
+from evenodds.show import escaped
 
 ACROSS, DOWN, HIGH, LETTER, EDGE = 24, 56, 32, 7.4, 20  # distances in pixels
 
@@ -53,7 +54,7 @@ def picture(structure: Structure) -> str:
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{low - top:.1f}" rx="6" '
             'fill="none" stroke="#888"/>'
             f'<text x="{right - 6:.1f}" y="{low - 5:.1f}" text-anchor="end" font-size="10" fill="#555">'
-            f"{html.escape(label)}</text>"
+            f"{html.escape(escaped(label))}</text>"
         )
         height = max(height, low + EDGE)
     for parent, child in drawn.edges:
@@ -62,7 +63,7 @@ def picture(structure: Structure) -> str:
         parts.append(
             f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{widths[node] / 2:.1f}" ry="{HIGH / 2}" '
             'fill="#fff" stroke="#333"/>'
-            f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{html.escape(node)}</text>'
+            f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{html.escape(escaped(node))}</text>'
         )
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{height:.0f}" '
