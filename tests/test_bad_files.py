@@ -914,3 +914,18 @@ def test_json_is_all_there_is_on_stdout(base, model, tmp_path):
         assert "-q" not in args or result.stderr == ""
     for line in run("predict", model, noisy, "--json").stdout.splitlines():
         json.loads(line, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(
+    "command", ["fit t.csv -t y -o t.csv", "fit ./t.csv -t y -o link.csv", "predict m.eo t.csv -o t.csv"]
+)
+def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = "x,y\n" + "1,a\n2,b\n3,a\n" * 5
+    (tmp_path / "t.csv").write_text(data)
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    run("fit", "t.csv", "-t", "y", "-o", "m.eo")
+    assert run(*command.split(), code=2).stderr.endswith(
+        "csv is the file that is read, and would be lost; name another\n"
+    )
+    assert (tmp_path / "t.csv").read_text() == data

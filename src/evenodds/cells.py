@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evenodds import texts as text_cells
+from evenodds.dates import all_dates
 from evenodds.errors import DataError
 from evenodds.labels import Ints, Labels, canonical
 from evenodds.text.lengths import lengths
@@ -28,7 +29,6 @@ Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarr
 Kind = Literal["number", "flag", "category", "date", "span", "id", "text", "empty", "nested"]
 
 _NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
-_DATE = r"^(\d{4}-\d\d-\d\d)(([T ]\d\d:\d\d)((:\d\d)((\.\d{1,6})\d*)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -147,39 +147,12 @@ def _text_kind(values: Any) -> Kind:
         return "flag"
     if pc.all(pc.match_substring_regex(distinct, _NUMBER)).as_py():
         return "number"
-    if _as_dates(distinct) is not None:
+    if all_dates(distinct) is not None:
         return "date"
     if len(values) >= MANY / 2 and len(distinct) > 0.9 * len(values):
         spaces = pc.mean(pc.count_substring(values, " ")).as_py()
         return "text" if spaces >= 2 else "id"
     return "category"
-
-
-def as_dates(written: list[str]) -> Any:
-    """Texts as times, null where one is no ISO 8601 date.
-
-    >>> as_dates(["2024-02-29", "2023-02-29", "soon"]).to_pylist()
-    [datetime.datetime(2024, 2, 29, 0, 0), None, None]
-    """
-    every = pa.array(written, pa.string())
-    whole = _as_dates(every) if written else None
-    if whole is not None:
-        return whole
-    one_by_one = [_as_dates(every.slice(i, 1)) for i in range(len(written))]
-    return pa.array([None if one is None else one[0].as_py() for one in one_by_one], pa.timestamp("us"))
-
-
-def _as_dates(values: Any) -> Any | None:
-    """Texts as times where all of them are ISO 8601 dates, otherwise None; of a zone, what its clock showed.
-
-    So the hour of 2024-03-01T23:30+09:00 is 23, as it is of Arrow's times of a zone.
-    """
-    if not pc.all(pc.match_substring_regex(values, _DATE)).as_py():
-        return None
-    try:
-        return pc.cast(pc.replace_substring_regex(values, _DATE, r"\1\3\5\7"), pa.timestamp("us"))
-    except pa.ArrowInvalid:
-        return None
 
 
 def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
@@ -322,7 +295,7 @@ def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
     raw = raw.arrow() if isinstance(raw, Coded) else raw
     raw = plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
     if is_text(_type(raw)):
-        parsed = _as_dates(raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw)
+        parsed = all_dates(raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw)
         if parsed is None:
             raise DataError(f"column {name!r}: dates as text must be like 2024-03-01 or 2024-03-01 12:30:00")
         raw = parsed

@@ -24,6 +24,7 @@ from evenodds.audit.decisions import Decision
 from evenodds.audit.held_out import HeldOut, Predicted, of_model
 from evenodds.audit.judge import tally
 from evenodds.audit.protected import together
+from evenodds.audit.scores import log_of, log_of_first, log_of_second
 from evenodds.cells import Coded, as_column, codes, target_kind
 from evenodds.data.decide import VALUES
 from evenodds.data.files import is_source, read
@@ -196,7 +197,7 @@ class Audit:
             by = together([column[name] for name in self.columns])
             said = None if predicted is None else column[predicted]
             assert found.target is not None
-            log_p = None if score is None else _log_of_second(column[score], start, score)
+            log_p = None if score is None else log_of_second(column[score], start, score)
             yield Predicted(found.target, log_p, names, found.weights, by=by, said=said)
 
         return self._summed(HeldOut(source, reading, names, predict), threads)
@@ -257,17 +258,17 @@ class Audit:
         """The probabilities as they were given, and what makes log p of each class of some of them."""
         if (scores is None) + (proba is None) != 1:
             if scores is None and said is not None:
-                return None, _log_of
+                return None, log_of
             raise DataError(
                 "give one of scores=, proba= and predicted= (predicted= beside scores= is what was decided)"
             )
         if scores is None:
-            return np.asarray(proba, float), _log_of
+            return np.asarray(proba, float), log_of
         if len(classes) > 2:
             raise DataError(f"scores= is for two classes, there are {len(classes)}: give proba= and classes=")
         meant = None if self.positive is None else canonical(self.positive)
         first = len(classes) == 2 and meant == canonical(classes.tolist()[0])
-        return np.asarray(as_column(scores), float), _log_of_first if first else _log_of_second
+        return np.asarray(as_column(scores), float), log_of_first if first else log_of_second
 
     def _schema(
         self, source: Source, target: str, score: str | None, predicted: str | None
@@ -318,35 +319,3 @@ def in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:
 def _is_table(x: Any) -> bool:
     rows = isinstance(x, list) and bool(x) and isinstance(x[0], Mapping)
     return rows or isinstance(x, Mapping) or hasattr(x, "columns")
-
-
-def _log_of(p: Floats, start: int) -> Floats:
-    """log p of each class."""
-    check_proba(p, "proba", start)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(p))
-
-
-def _log_of_second(p: Floats, start: int, name: str = "scores") -> Floats:
-    """log (1 - p) and log p."""
-    check_proba(p, name, start)
-    with np.errstate(divide="ignore"):
-        return np.column_stack([np.log1p(-p), np.log(p)])
-
-
-def _log_of_first(p: Floats, start: int) -> Floats:
-    """log p and log (1 - p)."""
-    return _log_of_second(p, start)[:, ::-1]
-
-
-def check_proba(p: Floats, name: str, start: int = 0) -> None:
-    """Refuse what is no probability."""
-    bad = np.argwhere(~((p >= 0) & (p <= 1)))
-    if len(bad):
-        row, value = start + int(bad[0][0]), p[tuple(bad[0])]
-        if np.isnan(value):
-            raise DataError(f"{name}: row {row} has no score; leave such rows out")
-        raise DataError(
-            f"{name}: row {row} has the score {value:g}, expected a probability, 0 to 1; for other scores decide first "
-            "(decile >= 5) and give what was said as predicted"
-        )

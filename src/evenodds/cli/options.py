@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -32,6 +33,7 @@ ROLES = {
     "category": "Categorical",
 }
 LEFT_OUT = ("ignore", "id")
+OUTPUTS = ("output", "plot", "html")  # options that name a file to write
 OF_TEXT = ("ngrams", "events", "buckets", "neighbours")  # options that are settings of Words
 OPTION = {
     "key": "key-file",
@@ -62,6 +64,7 @@ class Input:
         """The files that these paths name; Spark's rows, which are asked the same, where it reads them."""
         from evenodds.data.files import Files
 
+        _check_outputs(paths)
         if self.master is not None and not self.on_spark:
             raise WrongUsageError("--master is Spark's: add --engine spark")
         separator = {"tab": "\t", "\\t": "\t"}.get(self.separator, self.separator) if self.separator else None
@@ -81,6 +84,17 @@ class Input:
                 )
             return cast("Files", rows_at(paths, self.master, separator))
         return Files(paths, separator, self.encoding, self.header, lines)
+
+
+def _check_outputs(paths: tuple[str, ...]) -> None:
+    """Refuse to write over a file that is to be read: whatever option of this command names it."""
+    context = click.get_current_context(silent=True)
+    for option in OUTPUTS:
+        output = None if context is None else context.params.get(option)
+        if not output or not os.path.isfile(output):
+            continue
+        if any(os.path.isfile(path) and os.path.samefile(path, output) for path in paths):
+            raise WrongUsageError(f"--{option}: {output} is the file that is read, and would be lost; name another")
 
 
 @dataclass(frozen=True)

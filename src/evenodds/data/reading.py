@@ -17,10 +17,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evenodds import cells, texts
-from evenodds.cells import Coded, arrow_numbers, as_dates, codes, is_text, numbers
+from evenodds.cells import Coded, arrow_numbers, codes, is_text, numbers
 from evenodds.data.memory import Table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import Batch
+from evenodds.dates import as_dates
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels, canonical
