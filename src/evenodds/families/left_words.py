@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -58,21 +59,23 @@ class LeftWords:
         self._weigh(texts, rows, frozen(counts), left, sums)
         return sums
 
-    def _own(self, texts: Bags) -> tuple[Places, Floats]:
+    def _own(self, texts: Bags) -> tuple[Places, Any]:
         """Where each token stands among the texts' own words, -1 where it counts nothing; and those words' counts.
 
-        Of each class, and last of all: side by side in the caches. What no text has is not looked at.
+        Of each class, and last of all: side by side in the caches, and small where all are whole. What no text has is
+        not looked at.
         """
-        rows, keys = asked_for(texts.keys, self._counts.keys(), self._counts.index)
-        counts = np.zeros((len(keys), len(self.totals) + 1))
+        rows, keys, order = asked_for(texts.keys, self._counts.keys(), self._counts.index)
+        small = self._counts.is_whole and self.unit == 1.0 and self._counts.tokens.sum() < 2**31
+        counts: Any = np.zeros((len(keys), len(self.totals) + 1), np.int32 if small else np.float64)
         spots = np.empty((len(keys) + 1, 2), np.int64)
         for k, one in enumerate(self._counts.lists):
-            run.count_of(keys, frozen(one.keys), frozen(one.numbers), spots, counts, k)
+            run.count_of(keys, order, frozen(one.keys), frozen(one.numbers), spots, counts, k)
         if self.unit != 1.0:
             counts *= self.unit
         return rows, counts
 
-    def _weigh(self, texts: Bags, rows: Places, counts: Floats, left: Left, sums: Floats) -> None:
+    def _weigh(self, texts: Bags, rows: Places, counts: Any, left: Left, sums: Floats) -> None:
         words, distinct, times, ends = self.words, self.words.distinct, texts.times, texts.ends
         lost = np.zeros(len(sums), np.int64)
         less = np.zeros((len(sums), left.n_groups))

@@ -22,8 +22,8 @@ ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it 
 
 
 @text_kernel
-def count_of(keys: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
-    """counts[i, group] = the number of keys[i] in an ascending list, and as much more in the last column.
+def count_of(keys: Any, order: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
+    """counts[order[i], group] = the number of keys[i] in an ascending list, and as much more in the last column.
 
     What both have is laid down first: no branch depends on which key is smaller.
     """
@@ -36,7 +36,7 @@ def count_of(keys: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: 
         j += q <= p
     last = counts.shape[1] - 1
     for k in range(n):
-        row, number = spots[k, 0], numbers[spots[k, 1]]
+        row, number = order[spots[k, 0]], numbers[spots[k, 1]]
         counts[row, group] = number
         counts[row, last] += number
 

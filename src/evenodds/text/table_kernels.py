@@ -231,33 +231,40 @@ def first_rows(keys: Any, shift: Any, starts: Any) -> None:
 
 
 @text_kernel
-def find(keys: Any, starts: Any, shift: Any, known: Any, rows: Any, used: Any) -> None:
-    """rows[t] = where keys[t] stands among the ascending known ones, of which used[row] becomes true; -1 if nowhere."""
-    many, last = len(keys), len(known)
+def find(keys: Any, starts: Any, shift: Any, known: Any, numbers: Any, rows: Any) -> int:
+    """rows[t] = the number of keys[t], if it is among the ascending known ones, else -1; how many have a number.
+
+    They are numbered as they appear, so that what is kept of them lies as it is asked for: numbers[i] is that of
+    known[i], and -1 before.
+    """
+    n, many, last = 0, len(keys), len(known)
     for t in range(many):
         fetch_soon(starts, keys[min(t + 2 * AHEAD, many - 1)] >> shift)
-        fetch_soon(known, starts[keys[min(t + AHEAD, many - 1)] >> shift])
+        soon = starts[keys[min(t + AHEAD, many - 1)] >> shift]
+        fetch_soon(known, soon)
+        fetch_soon(numbers, soon)
         h = keys[t]
         at = np.int64(starts[h >> shift])
         while at < last and known[at] < h:
             at += 1
-        if at < last and known[at] == h:
-            rows[t], used[at] = at, True
-        else:
+        if at == last or known[at] != h:
             rows[t] = -1
+            continue
+        if numbers[at] < 0:
+            numbers[at] = n
+            n += 1
+        rows[t] = numbers[at]
+    return n
 
 
 @text_kernel
-def number_used(used: Any, known: Any, places: Any, keys: Any, rows: Any) -> None:
-    """The known keys that are used, and in place of where they stood their place among those; -1 stays."""
+def numbered(known: Any, numbers: Any, keys: Any, order: Any) -> None:
+    """The known keys that have a number, in ascending order, and those numbers."""
     n = 0
-    for i in range(len(used)):
-        if used[i]:
-            places[i], keys[n] = n, known[i]
+    for i in range(len(known)):
+        if numbers[i] >= 0:
+            keys[n], order[n] = known[i], numbers[i]
             n += 1
-    for t in range(len(rows)):
-        if rows[t] >= 0:
-            rows[t] = places[rows[t]]
 
 
 @text_kernel

@@ -50,18 +50,26 @@ def first_rows(keys: Keys) -> Index:
     return frozen(starts), shift
 
 
-def asked_for(keys: Keys, known: Keys, index: Index) -> tuple[Places, Keys]:
-    """Where each key stands among the ascending known ones that are asked for, -1 where it is none; and those.
+class Asked(NamedTuple):
+    """Known keys numbered by when they are first asked for: each token's number, the ascending keys, their numbers."""
+
+    rows: Places
+    keys: Keys
+    numbers: Places
+
+
+def asked_for(keys: Keys, known: Keys, index: Index) -> Asked:
+    """Which of the ascending known keys these are; one that is none has the number -1.
 
     >>> known = np.array([2, 5, 6, 7], np.uint64)
-    >>> asked_for(np.array([7, 5, 7, 3], np.uint64), known, first_rows(known))
-    (array([ 1,  0,  1, -1], dtype=int32), array([5, 7], dtype=uint64))
+    >>> asked_for(np.array([7, 5, 7, 3], np.uint64), known, first_rows(known)).rows
+    array([ 0,  1,  0, -1], dtype=int32)
     """
-    rows, used = np.empty(len(keys), np.int32), np.zeros(len(known), np.bool_)
-    run.find(frozen(keys), *index, frozen(known), rows, used)
-    own = np.empty(np.count_nonzero(used), np.uint64)
-    run.number_used(used, frozen(known), np.empty(len(known), np.int32), own, rows)
-    return rows, own
+    rows, numbers = np.empty(len(keys), np.int32), np.full(len(known), -1, np.int32)
+    many = run.find(frozen(keys), *index, frozen(known), numbers, rows)
+    own, order = np.empty(many, np.uint64), np.empty(many, np.int32)
+    run.numbered(frozen(known), numbers, own, order)
+    return Asked(rows, own, order)
 
 
 class Counter:
