@@ -449,3 +449,17 @@ def test_predicting_before_fitting():
 
     with refused("is not fitted yet", NotFittedError):
         eo.NaiveBayes().predict(np.eye(4))
+
+
+def test_arguments_that_are_none_are_told():
+    rows = frame(x=[1.0, 2.0, 3.0, 4.0])
+    with refused("^columns: expected a family such as Gaussian, Words or a Column, got 'x'"):
+        eo.NaiveBayes("x").fit(rows, Y)
+    with pytest.raises(ValueError, match="threads='x': expected a whole number, or None"):
+        eo.NaiveBayes(threads="x").fit(rows, Y)
+
+
+def test_a_regression_on_text_alone_is_told_who_takes_it():
+    texts = frame(said=[f"some words of number {i}" for i in range(120)])
+    with pytest.warns(eo.SchemaWarning), refused("no column is left to regress on: text is for NaiveBayes"):
+        eo.GLM(eo.Gaussian).fit(texts, np.arange(120) % 7)

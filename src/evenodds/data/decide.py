@@ -102,16 +102,16 @@ def _told(table: Table, columns: Any) -> dict[str, Column]:
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        return dict.fromkeys(table.columns, _column("every column", columns))
+        return dict.fromkeys(table.columns, _column("columns", columns))
     told = {}
     for name, what in columns.items():
         if str(name) not in table.columns:
             raise DataError(did_you_mean(str(name), table.columns))
-        told[str(name)] = _column(str(name), what)
+        told[str(name)] = _column(f"column {str(name)!r}", what)
     return told
 
 
-def _column(name: str, what: Any) -> Column:
+def _column(where: str, what: Any) -> Column:
     if isinstance(what, Column) and what.words is not None and what.family is None:
         return dataclasses.replace(what, family=WordCounts)
     if isinstance(what, Column):
@@ -121,12 +121,12 @@ def _column(name: str, what: Any) -> Column:
     if what is Words:
         return of_family(WordCounts)
     if hasattr(what, "as_column"):  # an estimator that can be one column of a table: KernelDensity("sj")
-        return _column(name, what.as_column())
+        return _column(where, what.as_column())
     if isinstance(what, Words):
         return Column(WordCounts, smoothing=what.smoothing, words=what)
     if isinstance(what, type) and issubclass(what, Family):
         return of_family(what)
-    raise DataError(f"column {name!r}: expected a family such as Gaussian, Words or a Column, got {what!r}")
+    raise DataError(f"{where}: expected a family such as Gaussian, Words or a Column, got {what!r}")
 
 
 def _check_origin(name: str, column: Column, raw: Any) -> None:

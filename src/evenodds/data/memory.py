@@ -276,6 +276,8 @@ PROCESSORS: int | None = None  # to run on, where another program shares them ou
 
 def threads_for(threads: int | None) -> int:
     """How many threads to use: as many as asked for, or as there are processors to run on."""
+    if threads is not None and not isinstance(threads, (int, np.integer)):
+        raise ValueError(f"threads={threads!r}: expected a whole number, or None for as many as there are processors")
     return (
         PROCESSORS
         or threads

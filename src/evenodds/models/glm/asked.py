@@ -34,6 +34,8 @@ def schema_of(source: Source, roles: Roles, settings: RegressionSettings, column
                 raise DataError(f"column {name!r}: a regression takes numbers and categories, not text")
             warn(f"column {name!r} is text: left out", SchemaWarning)
             decided[name] = Column(role="ignore")
+    if all(how.role == "ignore" for how in decided.values()):
+        raise DataError("no column is left to regress on: text is for NaiveBayes and NaiveLogistic")
     return Schema(decided, roles.target, kind)
 
 
