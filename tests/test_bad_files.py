@@ -929,3 +929,8 @@ def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
         "csv is the file that is read, and would be lost; name another\n"
     )
     assert (tmp_path / "t.csv").read_text() == data
+
+
+def test_standard_input_is_read_once(tmp_path):
+    said = run("fit", "-", "-", "-t", "y", "-o", tmp_path / "m.eo", code=3, stdin="x,y\n1,a\n2,b\n").stderr
+    assert said == "Error: - is standard input, which can be read once only: give it once\n"

@@ -75,6 +75,8 @@ class Files:
 
     def __post_init__(self) -> None:
         self.paths = tuple(found for path in self.paths for found in _expand(os.fspath(path)))
+        if self.paths.count("-") > 1:
+            raise DataError("- is standard input, which can be read once only: give it once")
 
     @property
     def name(self) -> str:
