@@ -144,7 +144,7 @@ MUTATIONS = [
             ("            there += x\n", "            there += 1.0\n"),
         )
     ),
-    Mutation("text/table_kernels.py", "rows[t] = numbers[at]", "rows[t] = at", ("tests/test_leave_one_out.py",)),
+    Mutation("text/list_kernels.py", "rows[t] = numbers[at]", "rows[t] = at", ("tests/test_leave_one_out.py",)),
     Mutation(M + "temper_problem.py", "slope[inner + own] -= w", "slope[inner + own] += w", ("tests/test_temper.py",)),
     Mutation(
         M + "glm/losses.py",

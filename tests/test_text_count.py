@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from evenodds.labels import Labels
-from evenodds.text import table_kernels, tokenise
+from evenodds.text import list_kernels, tokenise
 from evenodds.text.batches import Reader, bucket_keys, replacements, replacing
 from evenodds.text.count import count
 from evenodds.text.counts import Counts, one_lexicon
@@ -222,7 +222,7 @@ def test_keys_that_crowd_and_the_largest_key_are_found_and_no_others(classes):
         weights = np.random.default_rng(0).normal(size=(len(known), classes))
         of = dict(zip(some, weights.tolist()))
         sums, many = np.zeros((len(asked), classes)), np.zeros((2, len(asked)), np.int64)
-        table_kernels.add_weights(asked, np.arange(1, len(asked) + 1), *Weights(known, weights)._find, sums, *many)
+        list_kernels.add_weights(asked, np.arange(1, len(asked) + 1), *Weights(known, weights)._find, sums, *many)
         assert sums.tolist() == [of.get(int(key), [0.0] * classes) for key in asked]
         assert many.tolist() == [[int(key in of) for key in asked.tolist()], [1] * len(asked)]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds import instructions, kernel
-from evenodds.text import kernels, table_kernels, tokenise
+from evenodds.text import kernels, list_kernels, table_kernels, tokenise
 from evenodds.text.batches import Reader, folding, replacements, replacing
 from evenodds.text.keys import key, sealed
 from evenodds.text.tables import Counter, Links, Sorted, empty, lookup
@@ -14,7 +14,8 @@ from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
 from test_text_tokenise import document, documents, options
 
-KERNELS = [k for module in (kernels, table_kernels) for k in vars(module).values() if isinstance(k, kernel.Kernel)]
+MODULES = (kernels, list_kernels, table_kernels)
+KERNELS = [k for module in MODULES for k in vars(module).values() if isinstance(k, kernel.Kernel)]
 
 EMPTY = np.empty
 
@@ -47,7 +48,7 @@ def both():
     """All text kernels checked at every call."""
     checked = {}
     with pytest.MonkeyPatch.context() as patch:
-        for module in (kernels, table_kernels):
+        for module in MODULES:
             for name, each in list(vars(module).items()):
                 if isinstance(each, kernel.Kernel):
                     checked[name] = Both(each)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenodds.labels import Keys, Labels
 from evenodds.text import keys as plain
-from evenodds.text import table_kernels
+from evenodds.text import list_kernels
 from evenodds.text.batches import bucket_keys
 from evenodds.text.lexicon import one_lexicon
 from evenodds.text.stored import last_words, restored, stored
@@ -152,20 +152,20 @@ class Counts:
         own = np.concatenate([np.empty(0, np.uint64), *(one.keys for one in self.lists)])
         every = np.concatenate([np.empty(0, out.dtype), *numbers], dtype=out.dtype)
         ends = np.cumsum([0, *(len(one.keys) for one in self.lists)])
-        table_kernels.spread(keys, own, every, ends[:-1].copy(), ends[1:].copy(), out)
+        list_kernels.spread(keys, own, every, ends[:-1].copy(), ends[1:].copy(), out)
 
     def trimmed(self) -> Counts:
         """Without the words and links that no counted token needs."""
         needed = self.keys()
         links = self.links
         while True:  # an n-gram needs its prefix and its last word; a prefix may be an n-gram itself
-            used = table_kernels.among(frozen(links.keys), frozen(needed))
+            used = list_kernels.among(frozen(links.keys), frozen(needed))
             keys, prefixes = links.keys[used], links.numbers[used]
             more = _either([needed, np.unique(prefixes), np.unique(last_words(keys, prefixes))])
             if len(more) == len(needed):
                 break
             needed = more
-        rows = np.flatnonzero(table_kernels.among(frozen(self.lexicon.keys), frozen(needed)))
+        rows = np.flatnonzero(list_kernels.among(frozen(self.lexicon.keys), frozen(needed)))
         lexicon = self.lexicon
         if len(rows) < len(lexicon):
             ends = lexicon.ends
@@ -187,7 +187,7 @@ class Counts:
         kept = frozen(keys)
         if len(keys) > many:
             kept = frozen(np.sort(keys[np.lexsort((keys, -totals))[:many]]))
-        lists = tuple(one.kept(table_kernels.among(frozen(one.keys), kept)) for one in lists)
+        lists = tuple(one.kept(list_kernels.among(frozen(one.keys), kept)) for one in lists)
         return replace(self, lists=lists).trimmed()
 
     def scaled(self, factors: NDArray[Any]) -> Counts:
@@ -216,7 +216,7 @@ class Counts:
         """The lists without those tokens."""
         keys, totals = self.pooled()
         enough = frozen(keys[totals >= min_count])
-        return tuple(one.kept(table_kernels.among(frozen(one.keys), enough)) for one in self.lists)
+        return tuple(one.kept(list_kernels.among(frozen(one.keys), enough)) for one in self.lists)
 
     def select(self, classes: Sequence[int]) -> Counts:
         """Some of the classes, in this order."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.labels import Ints, Keys, Labels
-from evenodds.text import table_kernels
+from evenodds.text import list_kernels
 from evenodds.text.bags import bags as bags
 from evenodds.text.batches import BATCH, Level, Reader, bucket_bits, size_of
 from evenodds.text.keys import MASK
@@ -134,4 +134,4 @@ class Weights:
     def _add(self, levels: list[Level], shortest: int, scores: Scores) -> None:
         for level in levels[shortest - 1 :]:
             keys = level.keys if self._bits is None else level.keys & self._bits[0] | self._bits[1]
-            table_kernels.add_weights(keys, level.ends, *self._find, *scores)
+            list_kernels.add_weights(keys, level.ends, *self._find, *scores)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenodds.keys import STEP
 from evenodds.labels import Keys, Labels, check_texts
-from evenodds.text import table_kernels
+from evenodds.text import list_kernels
 from evenodds.text.keys import LONGEST
 from evenodds.text.tables import Links, Sorted, frozen
 
@@ -140,7 +140,7 @@ def _check_links(lists: Sequence[Sorted], lexicon: Labels, links: Links) -> None
 
 
 def _among(keys: Keys, others: Keys) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = table_kernels.among(frozen(keys), frozen(others))
+    found: NDArray[np.bool_] = list_kernels.among(frozen(keys), frozen(others))
     return found
 
 

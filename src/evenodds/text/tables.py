@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.labels import Bytes, Ints, Keys
+from evenodds.text import list_kernels as lists
 from evenodds.text import table_kernels as run
 
 _SPARE = 64  # slots beyond the last that the top bits can name; more where keys crowd there
@@ -46,7 +47,7 @@ def first_rows(keys: Keys) -> Index:
     """For all top bits the first of these ascending keys that has them or higher; and how far a key is shifted."""
     bits = max(4, (2 * len(keys)).bit_length())
     starts, shift = np.empty(1 << bits, np.uint32), np.uint64(64 - bits)
-    run.first_rows(frozen(keys), shift, starts)
+    lists.first_rows(frozen(keys), shift, starts)
     return frozen(starts), shift
 
 
@@ -66,9 +67,9 @@ def asked_for(keys: Keys, known: Keys, index: Index) -> Asked:
     array([ 0,  1,  0, -1], dtype=int32)
     """
     rows, numbers = np.empty(len(keys), np.int32), np.full(len(known), -1, np.int32)
-    many = run.find(frozen(keys), *index, frozen(known), numbers, rows)
+    many = lists.find(frozen(keys), *index, frozen(known), numbers, rows)
     own, order = np.empty(many, np.uint64), np.empty(many, np.int32)
-    run.numbered(frozen(known), numbers, own, order)
+    lists.numbered(frozen(known), numbers, own, order)
     return Asked(rows, own, order)
 
 
@@ -137,7 +138,7 @@ class Sorted(NamedTuple):
         keys, numbers = np.empty(size, np.uint64), np.empty(size, type_)
         one, two = (frozen(side.numbers.astype(type_, copy=False)) for side in (self, other))
         lost = _LOST if type_ == np.float64 else 0
-        n = run.merge(frozen(self.keys), one, frozen(other.keys), two, sign, lost, keys, numbers)
+        n = lists.merge(frozen(self.keys), one, frozen(other.keys), two, sign, lost, keys, numbers)
         return Sorted(keys[:n], numbers[:n])
 
     def kept(self, rows: NDArray[np.bool_]) -> Sorted:
@@ -172,7 +173,7 @@ class Links(NamedTuple):
         size = len(self.keys) + len(other.keys)
         keys, numbers = np.empty(size, np.uint64), np.empty(size, np.uint64)
         ties = np.empty((min(len(self.keys), len(other.keys)) + 1, 2), np.uint64)
-        n, both = run.unite(*map(frozen, (*self, *other)), keys, numbers, ties)
+        n, both = lists.unite(*map(frozen, (*self, *other)), keys, numbers, ties)
         return Links(keys[:n], numbers[:n]), ties[:both]
 
 
