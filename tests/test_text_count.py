@@ -207,6 +207,35 @@ def test_scores_of_buckets():
     assert Weights(keys, np.ones((len(keys), 1)), 256).score(texts).sums.ravel().tolist() == [2.0, 1.0]
 
 
+@pytest.mark.parametrize("classes", [1, 2, 5])
+@given(
+    rows=labelled,
+    settings=options,
+    distinct=st.booleans(),
+    known=st.sets(st.integers(0, 255), min_size=100, max_size=156),
+)
+def test_a_table_of_all_buckets_says_what_plain_python_says(classes, rows, settings, distinct, known):
+    """From 128 buckets of 256 on, weights are a table; of buckets that are not known nothing is said."""
+    buckets = np.array(sorted(known), np.uint64)
+    weights = np.random.default_rng(0).normal(size=(256, classes))[sorted(known)]
+    texts = Texts.of([data for data, _ in rows])
+    found = Weights(bucket_keys(buckets << np.uint64(56), 256), weights, 256)
+    how = {"distinct": distinct, "threads": 2, "shard": 100}
+    scores = found.score(texts, settings, **how)
+    of = dict(zip(sorted(known), weights))
+    for d, (data, _) in enumerate(rows):
+        each = [key >> 56 for key in tokenise.keys(data, settings)]
+        each = list(dict.fromkeys(each)) if distinct else each
+        expected = sum((of[b] for b in each if b in of), np.zeros(classes))
+        assert scores.sums[d].tolist() == expected.tolist()
+        assert scores.tokens[d] == len(each)
+        assert scores.known[d] == sum(b in of for b in each)
+    assert found.weights.tolist() == weights.tolist()
+    for b in range(256):
+        row = found.of((b << 56) | 1)
+        assert (None if row is None else row.tolist()) == (of[b].tolist() if b in of else None)
+
+
 def test_weights_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="2 keys but weights of shape"):
         Weights(np.array([1, 2], np.uint64), np.ones((3, 1)))

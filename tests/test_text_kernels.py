@@ -241,6 +241,8 @@ def test_every_kernel_was_held_against_its_python(both):
     count(texts, classes, 2, buckets=256)
     for width in (1, 2, 3):
         Weights(both_classes.keys(), np.ones((len(both_classes.keys()), width)) / 3).score(texts)
+        half = np.arange(128, dtype=np.uint64) << np.uint64(57) | np.uint64(1)  # every other bucket of 256
+        Weights(half, np.ones((128, width)) / 3, 256).score(texts)
     levels = [
         Level(keys, keys, np.array([1, 3])) for keys in (np.array([3, 5, 7], np.uint64), np.array([2, 9, 4], np.uint64))
     ]

@@ -250,9 +250,8 @@ class WordCounts(Family):
 
     def of(self, key: int) -> Floats | None:
         """The weights of a token, or of its bucket, by key."""
-        keys = self.weights.keys
-        at = int(np.searchsorted(keys, np.uint64(key)))
-        return self.weights.weights[at] if at < len(keys) and keys[at] == key else self.unseen
+        found = self.weights.of(key)
+        return self.unseen if found is None else found
 
     @classmethod
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:

@@ -176,3 +176,34 @@ def add_weights(keys: Any, ends: Any, starts: Any, shift: Any, rows: Any, sums: 
         known[d] += found
         if classes == 2:
             sums[d, 0], sums[d, 1] = one, two
+
+
+@text_kernel
+def add_bucket_weights(keys: Any, ends: Any, shift: Any, rows: Any, sums: Any, known: Any, tokens: Any) -> None:
+    """The same of buckets, which are the top bits of keys: `rows` are the weights of all of them, one after the other.
+
+    The first weight of a bucket that is not known is no number.
+    """
+    t, many, classes = 0, len(keys), sums.shape[1]
+    wide = np.uint64(classes)
+    for d in range(len(ends)):
+        tokens[d] += ends[d] - t
+        one, two, found = 0.0, 0.0, 0
+        if classes == 2:
+            one, two = sums[d, 0], sums[d, 1]
+        while t < ends[d]:
+            fetch_soon(rows, (keys[min(t + AHEAD, many - 1)] >> shift) * wide)
+            at = (keys[t] >> shift) * wide
+            t += 1
+            if np.isnan(rows[at]):
+                continue
+            found += 1
+            if classes == 2:
+                one += rows[at]
+                two += rows[at + ONE]
+            else:
+                for c in range(classes):
+                    sums[d, c] += rows[at + np.uint64(c)]
+        known[d] += found
+        if classes == 2:
+            sums[d, 0], sums[d, 1] = one, two

@@ -9,7 +9,7 @@ array([ 2., -1.])
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,19 +43,42 @@ class Scores(NamedTuple):
 
 
 class Weights:
-    """Sorted keys and their weights, (keys, classes), with what finds them."""
+    """Sorted keys and their weights, (keys, classes), with what finds them.
+
+    Where most buckets are known, all of them are the rows of a table; else a key lies beside its weights.
+    """
 
     def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None, index: Index | None = None) -> None:
         self.keys, self.buckets = keys, buckets
         weights = np.asarray(weights, np.float64)
         if weights.shape[:1] != keys.shape or weights.ndim != 2:
             raise ValueError(f"{len(keys)} keys but weights of shape {weights.shape}; expected one row a key")
-        rows = np.full((len(keys) + 1, weights.shape[1] + 1), MASK, np.uint64)
-        rows[:-1, 0], rows[:-1, 1:] = keys, weights.view(np.uint64)
-        self.weights = frozen(rows[:-1, 1:].view(np.float64))
-        self._find = (*(index or first_rows(keys)), frozen(rows.reshape(-1)))
+        self.classes = weights.shape[1]
         self._bits = None if buckets is None else bucket_bits(buckets)
+        self._shift: np.uint64 | None = None  # how far a key is shifted to be the number of its row
+        if buckets is not None and 2 * len(keys) >= buckets:
+            self._shift = np.uint64(65 - buckets.bit_length())
+            self._rows = np.full((buckets, self.classes), np.nan)
+            self._rows[keys >> self._shift] = weights
+            self._find: tuple[Any, ...] = (self._shift, frozen(self._rows.reshape(-1)))
+        else:
+            rows = np.full((len(keys) + 1, self.classes + 1), MASK, np.uint64)
+            rows[:-1, 0], rows[:-1, 1:] = keys, weights.view(np.uint64)
+            self._rows = rows[:-1, 1:].view(np.float64)
+            self._find = (*(index or first_rows(keys)), frozen(rows.reshape(-1)))
         self._spare: list[Reader] = []
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of all keys, in their order."""
+        return frozen(self._rows if self._shift is None else self._rows[self.keys >> self._shift])
+
+    def of(self, key: int) -> Floats | None:
+        """The weights of a key; None where it is not known."""
+        at = int(np.searchsorted(self.keys, np.uint64(key)))
+        if at == len(self.keys) or self.keys[at] != key:
+            return None
+        return frozen(self._rows[at if self._shift is None else self.keys[at] >> self._shift])
 
     @staticmethod
     def sort(words: Mapping[str, Sequence[float]]) -> tuple[Keys, Floats]:
@@ -76,8 +99,8 @@ class Weights:
         shard: int = SHARD,
     ) -> Scores:
         """Weigh every document; with `distinct` each of its tokens once; with `read_as` some words as others."""
-        n, classes = len(texts), self.weights.shape[1]
-        scores = Scores(np.zeros((n, classes)), *np.zeros((2, n), np.int64))
+        n = len(texts)
+        scores = Scores(np.zeros((n, self.classes)), *np.zeros((2, n), np.int64))
         if n and size_of(texts.starts, texts.stops) <= min(FEW, shard):
             self._few(texts, options, distinct, read_as, scores)
             return scores
@@ -102,7 +125,7 @@ class Weights:
         reader = self._kept(options, distinct) if plain else None
         if reader is None:
             return self.score(Texts.of_bytes([raw]), options, distinct=distinct, read_as=read_as)
-        scores = Scores(np.zeros((1, self.weights.shape[1])), np.zeros(1, np.int64), np.zeros(1, np.int64))
+        scores = Scores(np.zeros((1, self.classes)), np.zeros(1, np.int64), np.zeros(1, np.int64))
         self._add(reader.read_one(raw), reader.shortest, scores)
         self._spare.append(reader)
         return scores
@@ -133,5 +156,8 @@ class Weights:
 
     def _add(self, levels: list[Level], shortest: int, scores: Scores) -> None:
         for level in levels[shortest - 1 :]:
-            keys = level.keys if self._bits is None else level.keys & self._bits[0] | self._bits[1]
-            list_kernels.add_weights(keys, level.ends, *self._find, *scores)
+            if self._shift is not None:
+                list_kernels.add_bucket_weights(level.keys, level.ends, *self._find, *scores)
+            else:
+                keys = level.keys if self._bits is None else level.keys & self._bits[0] | self._bits[1]
+                list_kernels.add_weights(keys, level.ends, *self._find, *scores)
