@@ -50,7 +50,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from benchmarks import report, tables, text_data
 from benchmarks.contenders import PEERS
-from benchmarks.softmax import Softmax
+from benchmarks.softmax import FINE, ROUGH, Softmax
 
 TEXTS = ["mr", "subj", "sst", "trec", "20newsgroups", "r8", "webkb", "sms", "enron1"]
 TABLES = [
@@ -120,7 +120,7 @@ class TunedLogistic:
         made = []
         for kept, out in folds_of(y).split(y, y):
             columns = clone(self.columns)
-            fitted = self._one(columns.fit_transform(_some(x, kept)), y[kept])
+            fitted = self._one(columns.fit_transform(_some(x, kept)), y[kept], ROUGH)
             made.append((fitted, columns.transform(_some(x, out)), y[out]))
         losses: list[float] = []
         # each strength begins with the weights of the last, and past the best there is no more to see
@@ -130,13 +130,13 @@ class TunedLogistic:
             if len(losses) > 2 and min(losses[-2:]) > min(losses):
                 break
         self.best, self.classes_ = STRENGTHS[int(np.argmin(losses))], np.unique(y)
-        self.model = self._one(self.columns.fit_transform(x), y)(self.best)
+        self.model = self._one(self.columns.fit_transform(x), y, FINE)(self.best)
         return self
 
-    def _one(self, x: Any, y: npt.NDArray[np.str_]) -> Callable[[float], Any]:
+    def _one(self, x: Any, y: npt.NDArray[np.str_], tolerance: float) -> Callable[[float], Any]:
         """What fits these rows for one C after the other."""
         if self.rows.is_text:
-            return Softmax(x, y).fit
+            return Softmax(x, y, tolerance).fit
         model = LogisticRegression(solver=SOLVER, max_iter=2_000, tol=1e-7, warm_start=True)
         return lambda strength: model.set_params(C=strength).fit(x, y)
 
