@@ -43,7 +43,8 @@ from evenodds.models.left_out import LeftOut, leave_one_out, tempered
 from evenodds.models.naive_bayes import Model
 
 SCALES = {1.0: -1.0, 0.5: 0.0, 0.25: np.log(2), 0.0: 0.0}  # with the log of how probable each is, before any row
-STRENGTHS = (np.inf, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
+USEFUL = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
+STRENGTHS = (np.inf, *USEFUL, 1e-5, 1e-6, 1e-7, 1e-8)  # the last for rows that are told without a mistake
 EVERY = 400  # rows, up to which every scale is tried, and their mean moderated
 SHARPNESS = 1 / 3  # the power of the likelihood
 EASY = 0.02  # a log loss, below which it rises
