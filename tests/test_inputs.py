@@ -171,6 +171,19 @@ def test_an_array_of_anything_has_the_columns_of_the_frame_that_was_learnt():
     np.testing.assert_array_equal(nb.predict_proba(X.to_numpy(dtype=object).tolist()), nb.predict_proba(X))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [eo.NaiveBayes(), eo.NaiveLogistic(), eo.GLM(eo.Bernoulli, prior=1.0), eo.Perceptron(), eo.LinearSeparator()],
+)
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_has_the_columns_of_the_array_that_was_learnt(model, kind):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model.fit(X, X[:, 2] > 0)
+    frame = kind(dict(zip("abc", X.T)))
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        np.testing.assert_array_equal(model.predict(frame), model.predict(X))
+
+
 def test_a_series_of_polars_is_a_column():
     texts = ["a free prize", "lunch at noon", "free money now", "see you at lunch"] * 5
     nb = eo.NaiveBayes(eo.Words()).fit(pl.Series(texts), pl.Series(["spam", "ham"] * 10))

@@ -68,7 +68,7 @@ class Shell:
             raise DataError(f"Found array with 0 sample(s) (shape=(0, {len(rows.columns)})): a table without rows")
         if not rows.columns:
             raise DataError(f"0 feature(s) (shape=({rows.rows}, 0)) while a minimum of 1 is required.")
-        if has_frame(X) or is_array(X) or hasattr(X, "tocsr"):
+        if has_frame(X) or (is_array(X) and not rows.named) or hasattr(X, "tocsr"):
             validate_data(self, X, reset=reset, skip_check_array=True)
         elif not reset and _unnamed(rows) and len(rows.columns) != self.n_features_in_:
             raise DataError(
@@ -84,10 +84,14 @@ class Shell:
         return rows
 
     def _aligned(self, rows: Table) -> Table:
-        """Columns under the names they had at fit; cells of columns that a list of dicts leaves out are missing."""
+        """Columns under the names they had at fit, by their places where there were none then or are none now.
+
+        Cells of columns that a list of dicts leaves out are missing.
+        """
         wanted = [how.source or name for name, how in self.model_.schema.features.items()]
         known = list(self.model_.schema.columns)
-        if _unnamed(rows) and len(rows.columns) == self.n_features_in_:
+        nameless = _unnamed(rows) or not hasattr(self, "feature_names_in_")
+        if nameless and len(rows.columns) == self.n_features_in_:
             names = [name for name, column in self.model_.schema.columns.items() if column.source is None]
             if list(rows.columns) != names:
                 return Table(dict(zip(names, rows.columns.values())), rows.rows, rows.named, rows.dense)
