@@ -145,6 +145,10 @@ MUTATIONS = [
         )
     ),
     Mutation("text/list_kernels.py", "rows[t] = numbers[at]", "rows[t] = at", ("tests/test_leave_one_out.py",)),
+    Mutation("text/list_kernels.py", "if np.isnan(rows[at]):", "if rows[at] == 0:", ("tests/test_text_count.py",)),
+    Mutation(
+        "text/list_kernels.py", "at = (keys[t] >> shift) * wide", "at = keys[t] >> shift", ("tests/test_text_count.py",)
+    ),
     Mutation(M + "temper_problem.py", "slope[inner + own] -= w", "slope[inner + own] += w", ("tests/test_temper.py",)),
     Mutation(
         M + "glm/losses.py",
