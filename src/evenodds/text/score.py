@@ -25,6 +25,7 @@ from evenodds.text.tables import Index, first_rows, frozen
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
+ROOM = 1 << 25  # weights of all buckets, known or not, that may be eight times those of the known; of more, twice
 FEW = 1 << 14  # bytes of documents, up to which the reader is kept: for one message, making it takes most of the time
 
 Floats = NDArray[np.float64]
@@ -45,7 +46,7 @@ class Scores(NamedTuple):
 class Weights:
     """Sorted keys and their weights, (keys, classes), with what finds them.
 
-    Where most buckets are known, all of them are the rows of a table; else a key lies beside its weights.
+    Where many buckets are known, all of them are the rows of a table; else a key lies beside its weights.
     """
 
     def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None, index: Index | None = None) -> None:
@@ -56,7 +57,7 @@ class Weights:
         self.classes = weights.shape[1]
         self._bits = None if buckets is None else bucket_bits(buckets)
         self._shift: np.uint64 | None = None  # how far a key is shifted to be the number of its row
-        if buckets is not None and 2 * len(keys) >= buckets:
+        if buckets is not None and (8 if buckets * self.classes <= ROOM else 2) * len(keys) >= buckets:
             self._shift = np.uint64(65 - buckets.bit_length())
             self._rows = np.full((buckets, self.classes), np.nan)
             self._rows[keys >> self._shift] = weights
