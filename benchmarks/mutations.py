@@ -144,7 +144,12 @@ MUTATIONS = [
             ("            there += x\n", "            there += 1.0\n"),
         )
     ),
-    Mutation("text/list_kernels.py", "rows[t] = numbers[at]", "rows[t] = at", ("tests/test_leave_one_out.py",)),
+    Mutation(
+        "text/list_kernels.py",
+        "numbers[at] = rows[t] = number",
+        "numbers[at], rows[t] = number, at",
+        ("tests/test_leave_one_out.py",),
+    ),
     Mutation("text/list_kernels.py", "if np.isnan(rows[at]):", "if rows[at] == 0:", ("tests/test_text_count.py",)),
     Mutation(
         "text/list_kernels.py", "at = (keys[t] >> shift) * wide", "at = keys[t] >> shift", ("tests/test_text_count.py",)

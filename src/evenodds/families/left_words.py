@@ -68,7 +68,7 @@ class LeftWords:
         rows, keys, order = asked_for(texts.keys, self._counts.keys(), self._counts.index)
         small = self._counts.is_whole and self.unit == 1.0 and self._counts.tokens.sum() < 2**31
         counts: Any = np.zeros((len(keys), len(self.totals) + 1), np.int32 if small else np.float64)
-        spots = np.empty((len(keys) + 1, 2), np.int64)
+        spots = np.empty((len(keys) + 1, 2), np.int32)
         for k, one in enumerate(self._counts.lists):
             run.count_of(keys, order, frozen(one.keys), frozen(one.numbers), spots, counts, k)
         if self.unit != 1.0:
@@ -119,7 +119,7 @@ class LeftWords:
             mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(np.where(whole > 0, whole, 1.0))
             sums += (texts.lengths(distinct) - there)[:, None] * mass
 
-    def _taken(self, times: Ints, ends: Ints) -> Ints | Floats:
+    def _taken(self, times: Places, ends: Ints) -> Places | Floats:
         """How much each token of a text was counted when the text was learnt."""
         amounts = np.ones_like(times) if self.words.distinct else times
         return amounts if self.words.length == "as is" else self.unit * to_unit(amounts, ends)

@@ -1,21 +1,24 @@
 """Documents as bags: the distinct tokens of each, and how often each is there.
 
 >>> bags(Texts.of(["free beer free", "lunch"])).times
-array([2, 1, 1])
+array([2, 1, 1], dtype=int32)
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.labels import Ints, Keys
-from evenodds.text.batches import BATCH, Reader
+from evenodds.text.batches import BATCH, Reader, size_of
 from evenodds.text.shards import SHARD, Pool, replacing_table
+from evenodds.text.tables import Places
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
+
+Array = TypeVar("Array", bound=NDArray[Any])
 
 
 class Bags(NamedTuple):
@@ -25,7 +28,7 @@ class Bags(NamedTuple):
     """
 
     keys: Keys
-    times: Ints
+    times: Places
     ends: Ints
     tokens: Ints
 
@@ -41,22 +44,40 @@ def bags(
     with Pool(threads) as pool:
         replaced = replacing_table(texts, options, pool)
 
-        def read(piece: tuple[int, int]) -> list[Bags]:
-            reader = Reader(texts.slice(*piece), options, replaced=replaced)
-            return [_bag(reader, first, beyond, buckets) for first, beyond in reader.texts.pieces(BATCH)]
+        def read(piece: tuple[int, int]) -> Bags:
+            return _read(Reader(texts.slice(*piece), options, replaced=replaced), buckets)
 
-        every = [bag for some in pool.map(read, texts.pieces(shard)) for bag in some]
+        every = list(pool.map(read, texts.pieces(shard)))
+    if len(every) == 1:
+        return every[0]
     before = np.cumsum([0, *(len(bag.keys) for bag in every)])
     keys = [np.empty(0, np.uint64), *(bag.keys for bag in every)]
-    times = [np.empty(0, np.int64), *(bag.times for bag in every)]
+    times = [np.empty(0, np.int32), *(bag.times for bag in every)]
     ends = [np.empty(0, np.int64), *(bag.ends + at for bag, at in zip(every, before))]
     tokens = [np.empty(0, np.int64), *(bag.tokens for bag in every)]
     return Bags(np.concatenate(keys), np.concatenate(times), np.concatenate(ends), np.concatenate(tokens))
 
 
-def _bag(reader: Reader, first: int, beyond: int, buckets: int | None) -> Bags:
-    """The bags of one batch: words before n-grams."""
-    levels = reader.read(first, beyond)[reader.shortest - 1 :]
-    tokens = np.diff(np.sum([level.ends for level in levels], axis=0), prepend=0)
-    once = reader.bags(levels, buckets)
-    return Bags(once.keys.copy(), once.times.copy(), once.ends, tokens)
+def _read(reader: Reader, buckets: int | None) -> Bags:
+    """The bags of all documents of a reader: batch after batch written into arrays that grow."""
+    keys, times, n = np.empty(0, np.uint64), np.empty(0, np.int32), 0
+    starts, stops = reader.texts.starts, reader.texts.stops
+    ends, tokens = np.empty((2, len(starts)), np.int64)
+    for first, beyond in reader.texts.pieces(BATCH):
+        levels = reader.read(first, beyond)[reader.shortest - 1 :]
+        room = n + sum(len(level.keys) for level in levels)
+        if room > len(keys):  # as many more as there are bytes to come
+            part = size_of(starts[:beyond], stops[:beyond]) / max(size_of(starts, stops), 1)
+            room = max(room, int(room * 1.125 / max(part, 1e-3)))
+            keys, times = _longer(keys[:n], room), _longer(times[:n], room)
+        once = reader.bags(levels, buckets, (keys[n:], times[n:]))
+        ends[first:beyond] = n + once.ends
+        tokens[first:beyond] = np.diff(np.sum([level.ends for level in levels], axis=0), prepend=0)
+        n += len(once.keys)
+    return Bags(keys[:n], times[:n], ends, tokens)
+
+
+def _longer(array: Array, room: int) -> Array:
+    longer = np.empty(room, array.dtype)
+    longer[: len(array)] = array
+    return longer  # type: ignore[return-value]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenodds.labels import Bytes, Ints, Keys, hash_texts
 from evenodds.text import kernels, table_kernels, unicode
-from evenodds.text.tables import frozen, lookup
+from evenodds.text.tables import Places, frozen, lookup
 from evenodds.text.tokenise import Tokens, cut, folded, stemmer, stopped
 from evenodds.texts import Texts as Texts
 
@@ -45,7 +45,7 @@ class Once(NamedTuple):
 
     keys: Keys
     first: Ints
-    times: Ints
+    times: Places
     ends: Ints
 
 
@@ -225,9 +225,16 @@ class Reader:
         once = self.bags([level])
         return Level(once.keys.copy(), level.places[once.first], once.ends)
 
-    def bags(self, levels: Sequence[Level], buckets: int | None = None) -> Once:
-        """Each document's tokens, or their buckets, once: level after level, in order of first appearance."""
-        keys = np.concatenate([level.keys for level in levels]) if len(levels) > 1 else levels[0].keys
+    def bags(
+        self, levels: Sequence[Level], buckets: int | None = None, into: tuple[Keys, Places] | None = None
+    ) -> Once:
+        """Each document's tokens, or their buckets, once: level after level, in order of first appearance.
+
+        They last until the next call, unless there is something they and their times are written into.
+        """
+        keys, many = levels[0].keys, sum(len(level.keys) for level in levels)
+        if len(levels) > 1:
+            keys = np.concatenate([level.keys for level in levels], out=self._array("every", many, np.uint64)[:many])
         keys = keys if buckets is None else bucket_keys(keys, buckets)
         at = np.cumsum([0, *(len(level.keys) for level in levels[:-1])])
         ends = np.stack([level.ends for level in levels]) + at[:, None]
@@ -240,13 +247,14 @@ class Reader:
             self._arrays["seen"], self.stamp = np.zeros(2 << size, np.uint64), 0
         seen = self._arrays["seen"]
         shift = np.uint64(65 - (len(seen) - 1).bit_length())
-        out = [self._array(name, len(keys), np.int64) for name in ("first", "times")]
-        out = [self._array("once", len(keys), np.uint64), *out]
+        once, times = into or (self._array("once", many, np.uint64), self._array("times", many, np.int32))
+        first = self._array("first", many, np.int64)
         beyond = np.empty(documents, np.int64)
-        n = table_kernels.distinct(frozen(keys), at, ends, *out, beyond, seen, shift, np.uint64(self.stamp))
+        n = table_kernels.distinct(
+            frozen(keys), at, ends, once, first, times, beyond, seen, shift, np.uint64(self.stamp)
+        )
         self.stamp += documents
-        once, first, times = (array[:n] for array in out)
-        return Once(once, first, times, beyond)
+        return Once(once[:n], first[:n], times[:n], beyond)
 
 
 def bucket_bits(buckets: int) -> tuple[np.uint64, np.uint64]:

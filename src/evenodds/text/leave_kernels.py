@@ -18,6 +18,7 @@ import numpy as np
 from evenodds.instructions import fetch_soon, shared, text_kernel
 
 AHEAD = 16  # keys between asking for a slot and using it
+FEW = 8  # classes
 ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it is nothing
 
 
@@ -25,20 +26,39 @@ ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it 
 def count_of(keys: Any, order: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
     """counts[order[i], group] = the number of keys[i] in an ascending list, and as much more in the last column.
 
-    What both have is laid down first: no branch depends on which key is smaller.
+    What both have is laid down first: no branch depends on which key is smaller. A step waits for the one before, so
+    the two halves of the list are gone through in turns.
     """
+    half, last = len(own) // 2, counts.shape[1] - 1
+    middle = np.searchsorted(keys, own[half]) if half > 0 else 0
     i, j, n = 0, 0, 0
-    while i < len(keys) and j < len(own):
+    x, y, m = middle, half, middle
+    while i < middle and j < half and x < len(keys) and y < len(own):
+        p, q, r, s = keys[i], own[j], keys[x], own[y]
+        spots[n, 0], spots[n, 1], spots[m, 0], spots[m, 1] = i, j, x, y
+        n += p == q
+        i += p <= q
+        j += q <= p
+        m += r == s
+        x += r <= s
+        y += s <= r
+    while i < middle and j < half:
         p, q = keys[i], own[j]
         spots[n, 0], spots[n, 1] = i, j
         n += p == q
         i += p <= q
         j += q <= p
-    last = counts.shape[1] - 1
-    for k in range(n):
-        row, number = order[spots[k, 0]], numbers[spots[k, 1]]
-        counts[row, group] = number
-        counts[row, last] += number
+    while x < len(keys) and y < len(own):
+        r, s = keys[x], own[y]
+        spots[m, 0], spots[m, 1] = x, y
+        m += r == s
+        x += r <= s
+        y += s <= r
+    for first, beyond in ((0, n), (middle, m)):
+        for k in range(first, beyond):
+            row, number = order[spots[k, 0]], numbers[spots[k, 1]]
+            counts[row, group] = number
+            counts[row, last] += number
 
 
 @text_kernel
@@ -123,8 +143,9 @@ def multinomial(
     """
     t, many, wide = 0, len(rows), counts.shape[1]
     classes = wide - 1
+    few = classes <= FEW and enough == 0.0
     for d in range(len(ends)):
-        g, weight, there, less = groups[d], amounts[d], 0.0, 0.0
+        g, weight, there, less, lost = groups[d], amounts[d], 0.0, 0.0, 0
         while t < ends[d]:
             fetch_soon(counts, max(rows[min(t + AHEAD, many - 1)], 0) * wide)
             row = rows[t]
@@ -137,8 +158,12 @@ def multinomial(
                 if here - own < -ROUNDING * own:
                     return d
                 rest = counts[row, classes] - own
-                if rest <= ROUNDING * own or rest < enough:
-                    words[d] += 1
+                if few:  # all that is lost is the document's own, and no branch depends on the word
+                    gone = rest <= ROUNDING * own
+                    lost += gone
+                    x *= 1.0 - gone
+                elif rest <= ROUNDING * own or rest < enough:
+                    lost += 1
                     for k in range(classes):
                         totals[d, k] += counts[row, k]
                     continue
@@ -149,6 +174,7 @@ def multinomial(
                 sums[d, k] += x * log_of(counts[row, k], strength, table)
             sums[d, g] = mine
         totals[d, g] += less
+        words[d] += lost
         known[d] = there
     return -1
 

@@ -123,10 +123,11 @@ def find(keys: Any, starts: Any, shift: Any, known: Any, numbers: Any, rows: Any
         if at == last or known[at] != h:
             rows[t] = -1
             continue
-        if numbers[at] < 0:
-            numbers[at] = n
-            n += 1
-        rows[t] = numbers[at]
+        number = numbers[at]
+        new = number < 0
+        number = n if new else number
+        numbers[at] = rows[t] = number
+        n += new
     return n
 
 

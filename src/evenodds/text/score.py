@@ -63,8 +63,8 @@ class Weights:
             self._rows[keys >> self._shift] = weights
             self._find: tuple[Any, ...] = (self._shift, frozen(self._rows.reshape(-1)))
         else:
-            rows = np.full((len(keys) + 1, self.classes + 1), MASK, np.uint64)
-            rows[:-1, 0], rows[:-1, 1:] = keys, weights.view(np.uint64)
+            rows = np.empty((len(keys) + 1, self.classes + 1), np.uint64)
+            rows[:-1, 0], rows[:-1, 1:], rows[-1] = keys, weights.view(np.uint64), MASK
             self._rows = rows[:-1, 1:].view(np.float64)
             self._find = (*(index or first_rows(keys)), frozen(rows.reshape(-1)))
         self._spare: list[Reader] = []
