@@ -7,6 +7,8 @@ with N the number of all tokens, n_wk - own + λ · (n_w - own) / N. A word that
 
 Under a flat prior only a word's own class differs for the document, so what the classes have of it is added, and that
 one is put right. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
+
+Longer than most modules: these kernels share `left` and `log_of`, and what a kernel calls must stand in its own file.
 """
 
 from __future__ import annotations
