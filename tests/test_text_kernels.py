@@ -249,4 +249,10 @@ def test_every_kernel_was_held_against_its_python(both):
     assert reader.bags(levels).keys.tolist() == [3, 2, 5, 7, 9, 4]
     asked = np.array([int(both_classes.keys()[1]), 5], np.uint64)
     assert asked_for(asked, both_classes.keys(), both_classes.index)[0].tolist() == [0, -1]
+    keys, order = both_classes.keys(), np.arange(len(both_classes.keys()), dtype=np.int32)
+    spots, counts = np.empty((len(keys) + 1, 2), np.int32), np.zeros((len(keys), 3), np.int32)
+    for k, one in enumerate(both_classes.lists):
+        list_kernels.count_of(keys, order, one.keys, one.numbers, spots, counts, k)
+    assert counts[:, :2].tolist() == both_classes.matrix()[1].tolist()
+    assert counts[:, 2].tolist() == counts[:, :2].sum(axis=1).tolist()
     assert [name for name, each in both.items() if not each.calls] == []

@@ -20,6 +20,7 @@ from evenodds.families.words import PLAIN, WordCounts
 from evenodds.labels import Ints
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels as run
+from evenodds.text import list_kernels
 from evenodds.text.bags import Bags
 from evenodds.text.count import to_unit
 from evenodds.text.tables import Places, Sorted, asked_for, frozen
@@ -70,7 +71,7 @@ class LeftWords:
         counts: Any = np.zeros((len(keys), len(self.totals) + 1), np.int32 if small else np.float64)
         spots = np.empty((len(keys) + 1, 2), np.int32)
         for k, one in enumerate(self._counts.lists):
-            run.count_of(keys, order, frozen(one.keys), frozen(one.numbers), spots, counts, k)
+            list_kernels.count_of(keys, order, frozen(one.keys), frozen(one.numbers), spots, counts, k)
         if self.unit != 1.0:
             counts *= self.unit
         return rows, counts

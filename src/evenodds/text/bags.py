@@ -6,7 +6,7 @@ array([2, 1, 1], dtype=int32)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from evenodds.text.tables import Places
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
-Array = TypeVar("Array", bound=NDArray[Any])
+Number = TypeVar("Number", bound=np.generic)
 
 
 class Bags(NamedTuple):
@@ -77,7 +77,8 @@ def _read(reader: Reader, buckets: int | None) -> Bags:
     return Bags(keys[:n], times[:n], ends, tokens)
 
 
-def _longer(array: Array, room: int) -> Array:
+def _longer(array: NDArray[Number], room: int) -> NDArray[Number]:
+    """The same, and room for more; what is not written yet costs no memory."""
     longer = np.empty(room, array.dtype)
     longer[: len(array)] = array
-    return longer  # type: ignore[return-value]
+    return longer

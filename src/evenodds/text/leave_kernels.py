@@ -7,8 +7,6 @@ with N the number of all tokens, n_wk - own + λ · (n_w - own) / N. A word that
 
 Under a flat prior only a word's own class differs for the document, so what the classes have of it is added, and that
 one is put right. Logs of small whole numbers are read from `table`: table[m] = log(m + λ).
-
-Longer than most modules: these kernels share `left` and `log_of`, and what a kernel calls must stand in its own file.
 """
 
 from __future__ import annotations
@@ -20,47 +18,8 @@ import numpy as np
 from evenodds.instructions import fetch_soon, shared, text_kernel
 
 AHEAD = 16  # keys between asking for a slot and using it
-FEW = 8  # classes
+FEW = 8  # classes, up to which weighing a word that is lost takes less than guessing wrong whether it is
 ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it is nothing
-
-
-@text_kernel
-def count_of(keys: Any, order: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
-    """counts[order[i], group] = the number of keys[i] in an ascending list, and as much more in the last column.
-
-    What both have is laid down first: no branch depends on which key is smaller. A step waits for the one before, so
-    the two halves of the list are gone through in turns.
-    """
-    half, last = len(own) // 2, counts.shape[1] - 1
-    middle = np.searchsorted(keys, own[half]) if half > 0 else 0
-    i, j, n = 0, 0, 0
-    x, y, m = middle, half, middle
-    while i < middle and j < half and x < len(keys) and y < len(own):
-        p, q, r, s = keys[i], own[j], keys[x], own[y]
-        spots[n, 0], spots[n, 1], spots[m, 0], spots[m, 1] = i, j, x, y
-        n += p == q
-        i += p <= q
-        j += q <= p
-        m += r == s
-        x += r <= s
-        y += s <= r
-    while i < middle and j < half:
-        p, q = keys[i], own[j]
-        spots[n, 0], spots[n, 1] = i, j
-        n += p == q
-        i += p <= q
-        j += q <= p
-    while x < len(keys) and y < len(own):
-        r, s = keys[x], own[y]
-        spots[m, 0], spots[m, 1] = x, y
-        m += r == s
-        x += r <= s
-        y += s <= r
-    for first, beyond in ((0, n), (middle, m)):
-        for k in range(first, beyond):
-            row, number = order[spots[k, 0]], numbers[spots[k, 1]]
-            counts[row, group] = number
-            counts[row, last] += number
 
 
 @text_kernel

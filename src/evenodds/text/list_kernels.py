@@ -1,4 +1,4 @@
-"""Sorted lists of (key, number): their sum, and finding keys in them by their top bits; sums of weights."""
+"""Sorted lists of (key, number): their sum, what two of them share, finding keys by their top bits, sums of weights."""
 
 from __future__ import annotations
 
@@ -91,6 +91,45 @@ def spread(keys: Any, own: Any, numbers: Any, at: Any, ends: Any, out: Any) -> N
                 out[row, c] = numbers[i]
                 i += 1
             at[c] = i
+
+
+@text_kernel
+def count_of(keys: Any, order: Any, own: Any, numbers: Any, spots: Any, counts: Any, group: int) -> None:
+    """counts[order[i], group] = the number of keys[i] in an ascending list, and as much more in the last column.
+
+    What both have is laid down first: no branch depends on which key is smaller. A step waits for the one before, so
+    the two halves of the list are gone through in turns.
+    """
+    half, last = len(own) // 2, counts.shape[1] - 1
+    middle = np.searchsorted(keys, own[half]) if half > 0 else 0
+    i, j, n = 0, 0, 0
+    x, y, m = middle, half, middle
+    while i < middle and j < half and x < len(keys) and y < len(own):
+        p, q, r, s = keys[i], own[j], keys[x], own[y]
+        spots[n, 0], spots[n, 1], spots[m, 0], spots[m, 1] = i, j, x, y
+        n += p == q
+        i += p <= q
+        j += q <= p
+        m += r == s
+        x += r <= s
+        y += s <= r
+    while i < middle and j < half:
+        p, q = keys[i], own[j]
+        spots[n, 0], spots[n, 1] = i, j
+        n += p == q
+        i += p <= q
+        j += q <= p
+    while x < len(keys) and y < len(own):
+        r, s = keys[x], own[y]
+        spots[m, 0], spots[m, 1] = x, y
+        m += r == s
+        x += r <= s
+        y += s <= r
+    for first, beyond in ((0, n), (middle, m)):
+        for k in range(first, beyond):
+            row, number = order[spots[k, 0]], numbers[spots[k, 1]]
+            counts[row, group] = number
+            counts[row, last] += number
 
 
 @text_kernel
