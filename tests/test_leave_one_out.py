@@ -284,6 +284,7 @@ def test_texts_are_not_left_out_under_estimates_that_have_no_closed_form():
         "count_of",
         "drop_lost",
         "multinomial",
+        "whole_multinomial",
         "pooled_multinomial",
         "complement",
         "bernoulli",
@@ -310,8 +311,39 @@ def test_compiled_and_plain_kernels_agree(name, monkeypatch):
     texts, y = ["free prize now free", "lunch at noon", "free lunch", "", "noon prize"] * 3, list("xyyxz") * 3
     for events in EVENTS:
         for prior in ("flat", "pooled"):
-            eo.NaiveBayes(eo.Words(events, ngrams=2, prior=prior), smoothing=0.5).fit(texts, y).leave_one_out(texts, y)
+            for weights in (None, np.full(len(y), 2.0)):
+                nb = eo.NaiveBayes(eo.Words(events, ngrams=2, prior=prior), smoothing=0.5).fit(texts, y, weights)
+                nb.leave_one_out(texts, y, weights)
     assert asked
+
+
+@pytest.mark.parametrize("classes", [3, 12])
+def test_whole_counts_are_weighed_as_all_counts_are(classes, monkeypatch):
+    kernel, asked = leave_kernels.whole_multinomial, []
+
+    def both(rows, times, taken, ends, counts, groups, distinct, table, *found):
+        others = [each.copy() for each in found]
+        how = (counts.astype(float), groups, np.ones(len(ends)), 0.0, 0.5, distinct, table)
+        assert leave_kernels.multinomial(rows, times, taken, ends, *how, *others) == -1
+        assert kernel(rows, times, taken, ends, counts, groups, distinct, table, *found) == -1
+        for a, b in zip(found, others):
+            assert np.array_equal(a, b)
+        asked.append(len(ends))
+        return -1
+
+    monkeypatch.setattr(leave_kernels, "whole_multinomial", both)
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{w}" for w in rng.geometric(0.1, rng.integers(1, 30))) for _ in range(300)]
+    y = rng.integers(0, classes, 300)
+    for events in ("counts", "present"):
+        eo.NaiveBayes(eo.Words(events, ngrams=2), smoothing=0.5).fit(texts, y).leave_one_out(texts, y)
+    assert asked
+
+
+def test_a_text_with_a_word_more_often_than_its_class_was_never_learnt():
+    nb = eo.NaiveBayes(eo.Words(), smoothing=1).fit(["aa bb", "aa cc", "cc"], list("yzz"))
+    with pytest.raises(eo.DataError, match="more often than its class"):
+        nb.leave_one_out(["aa aa bb"], ["y"])
 
 
 def test_whole_counts_say_of_the_other_classes_what_all_counts_do(monkeypatch):

@@ -49,8 +49,11 @@ class LeftWords:
         self._size = len(used.keys())  # words that count
         bernoulli = self.words.events == "bernoulli"
         self.totals = used.documents.astype(float) if bernoulli else self.unit * used.tokens.astype(float)
+        self._most = float(self.totals.sum())  # that is counted
+        if self.words.events in ("counts", "present"):
+            self._most = float(max(one.numbers.max(initial=0) for one in used.lists))
         with np.errstate(divide="ignore"):
-            self._table = np.log(np.arange(min(TABLE, int(self.totals.sum()) + 2)) + prior.strength)
+            self._table = np.log(np.arange(min(TABLE, int(self._most) + 2)) + prior.strength)
         self._whole = used.is_whole and self.words.length == "as is"
 
     def score(self, texts: Bags, left: Left) -> Floats:
@@ -68,7 +71,7 @@ class LeftWords:
         """
         rows, keys, order = asked_for(texts.keys, self._counts.keys(), self._counts.index)
         small = self._counts.is_whole and self.unit == 1.0 and self._counts.tokens.sum() < 2**31
-        counts: Any = np.zeros((len(keys), len(self.totals) + 1), np.int32 if small else np.float64)
+        counts: Any = np.zeros((len(keys), len(self.totals) + 1), np.uint32 if small else np.float64)
         spots = np.empty((len(keys) + 1, 2), np.int32)
         for k, one in enumerate(self._counts.lists):
             list_kernels.count_of(keys, order, frozen(one.keys), frozen(one.numbers), spots, counts, k)
@@ -84,7 +87,10 @@ class LeftWords:
         own, taken = (counts, left.groups, left.amounts, enough), self._taken(times, ends)
         how, there = (self.prior.strength, self.prior.pooled), np.empty(len(sums))
         at_once = words.events in ("counts", "present") and not self.prior.pooled and self.prior.strength > 0
-        if at_once:
+        if at_once and self._has_logs(counts, left, enough):
+            of = (counts, left.groups, distinct, self._table)
+            wrong = run.whole_multinomial(rows, times, taken, ends, *of, less, lost, there, sums)
+        elif at_once:
             masses = (self.prior.strength, distinct, self._table, less, lost, there, sums)
             wrong = run.multinomial(rows, times, taken, ends, *own, *masses)
         else:
@@ -119,6 +125,11 @@ class LeftWords:
             whole = totals + weights[:, None]  # 0 where no text has a word any more: then nothing is said
             mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(np.where(whole > 0, whole, 1.0))
             sums += (texts.lengths(distinct) - there)[:, None] * mass
+
+    def _has_logs(self, counts: Any, left: Left, enough: float) -> bool:
+        """Whether all counts, and what is left of each without a text, are whole numbers of the table."""
+        whole = self._whole and counts.dtype == np.uint32 and self._most < len(self._table)
+        return bool(whole and enough == 0.0 and (left.amounts == 1.0).all())
 
     def _taken(self, times: Places, ends: Ints) -> Places | Floats:
         """How much each token of a text was counted when the text was learnt."""

@@ -248,7 +248,7 @@ class Reader:
         seen = self._arrays["seen"]
         shift = np.uint64(65 - (len(seen) - 1).bit_length())
         once, times = into or (self._array("once", many, np.uint64), self._array("times", many, np.int32))
-        first = self._array("first", many, np.int64)
+        first = self._array("first", many if into is None else 0, np.int64)
         beyond = np.empty(documents, np.int64)
         n = table_kernels.distinct(
             frozen(keys), at, ends, once, first, times, beyond, seen, shift, np.uint64(self.stamp)

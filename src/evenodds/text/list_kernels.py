@@ -172,12 +172,11 @@ def find(keys: Any, starts: Any, shift: Any, known: Any, numbers: Any, rows: Any
 
 @text_kernel
 def numbered(known: Any, numbers: Any, keys: Any, order: Any) -> None:
-    """The known keys that have a number, in ascending order, and those numbers."""
+    """The known keys that have a number, in ascending order, and those numbers; there is room for one more."""
     n = 0
-    for i in range(len(known)):
-        if numbers[i] >= 0:
-            keys[n], order[n] = known[i], numbers[i]
-            n += 1
+    for i in range(len(known)):  # no branch depends on which have one
+        keys[n], order[n] = known[i], numbers[i]
+        n += numbers[i] >= 0
 
 
 @text_kernel

@@ -159,9 +159,9 @@ def replace(keys: Any, places: Any, ends: Any, slots: Any, shift: Any) -> int:
 def distinct(
     keys: Any, at: Any, ends: Any, once: Any, first: Any, times: Any, beyond: Any, seen: Any, shift: Any, stamp: Any
 ) -> int:
-    """once[i] = the key of the i-th of the documents' different tokens, first[i] = where it first stands in `keys`.
+    """once[i] = the key of the i-th of the documents' different tokens, times[i] = how often it is there.
 
-    times[i] = how often it is there.
+    first[i], where there is room for it, is where it first stands in `keys`.
 
     Document d has its tokens of each level l side by side: keys[at[l]:ends[l, d]], whence at[l] moves on; beyond[d] is
     how many different ones there are up to it. `seen` is a table of (key, document's stamp and token's number), with
@@ -180,7 +180,9 @@ def distinct(
                     times[seen[slot + ONE] & LOW] += 1
                 else:
                     seen[slot], seen[slot + ONE] = h, (stamp << HALF) | np.uint64(n)
-                    once[n], first[n], times[n] = h, t, 1
+                    once[n], times[n] = h, 1
+                    if n < len(first):
+                        first[n] = t
                     n += 1
             at[level] = ends[level, d]
         beyond[d] = n

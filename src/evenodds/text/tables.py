@@ -68,9 +68,9 @@ def asked_for(keys: Keys, known: Keys, index: Index) -> Asked:
     """
     rows, numbers = np.empty(len(keys), np.int32), np.full(len(known), -1, np.int32)
     many = lists.find(frozen(keys), *index, frozen(known), numbers, rows)
-    own, order = np.empty(many, np.uint64), np.empty(many, np.int32)
+    own, order = np.empty(many + 1, np.uint64), np.empty(many + 1, np.int32)
     lists.numbered(frozen(known), numbers, own, order)
-    return Asked(rows, own, order)
+    return Asked(rows, own[:many], order[:many])
 
 
 class Counter:
