@@ -88,8 +88,8 @@ class LeftWords:
         how, there = (self.prior.strength, self.prior.pooled), np.empty(len(sums))
         at_once = words.events in ("counts", "present") and not self.prior.pooled and self.prior.strength > 0
         if at_once and self._has_logs(counts, left, enough):
-            of = (counts, left.groups, distinct, self._table)
-            wrong = run.whole_multinomial(rows, times, taken, ends, *of, less, lost, there, sums)
+            of_whole = (counts, left.groups, distinct, self._table)
+            wrong = run.whole_multinomial(rows, times, taken, ends, *of_whole, less, lost, there, sums)
         elif at_once:
             masses = (self.prior.strength, distinct, self._table, less, lost, there, sums)
             wrong = run.multinomial(rows, times, taken, ends, *own, *masses)
