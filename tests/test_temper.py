@@ -363,3 +363,12 @@ def test_rows_of_weight_0_change_nothing_even_where_they_alone_tell_copies_apart
     weights[:5] = 0.0
     model = eo.NaiveBayes(eo.Categorical).fit(X[5:], y[5:]).model_
     assert model.tempered(X, y, weights).temper == model.tempered(X[5:], y[5:]).temper
+
+
+@pytest.mark.parametrize("temper", ["x", None, 0.5])
+def test_tempering_is_wanted_or_not(temper, tmp_path):
+    x, y = correlated(40, 1)
+    x.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    for rows, target in ((x, y), (tmp_path / "rows.csv", "y")):
+        with pytest.raises(ValueError, match="temper=.*: expected True or False"):
+            eo.NaiveBayes(temper=temper).fit(rows, target)

@@ -104,7 +104,7 @@ class NaiveBayes(ClassShell):
         `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns.
         """
         if is_source(X):
-            how, wanted = self._settings(), self.temper
+            how, wanted = self._settings(), self._tempering()
             if self._tuning():
                 tuned, report = learn_tuned(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
                 check_weights_of(tuned.model)
@@ -153,9 +153,14 @@ class NaiveBayes(ClassShell):
             raise ValueError(f"tune={self.tune!r}: expected None or 'loo'")
         return self.tune is not None
 
+    def _tempering(self) -> bool:
+        if self.temper not in (True, False):
+            raise ValueError(f"temper={self.temper!r}: expected True or False")
+        return bool(self.temper)
+
     def _tempered(self, model: Model, learnt: Learnt) -> Model:
         """The model, tempered by some of the rows it has just learnt, if that is wanted."""
-        if not (self.temper or self.tune) or len(model.classes) < 2:
+        if not (self._tempering() or self.tune) or len(model.classes) < 2:
             return model
         most = min(most_kept(model.schema), most_rows(model))
         return tempered(model, [learnt.some(chosen(learnt.rows.rows, most))], self.threads)
