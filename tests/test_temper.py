@@ -370,5 +370,5 @@ def test_tempering_is_wanted_or_not(temper, tmp_path):
     x, y = correlated(40, 1)
     x.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
     for rows, target in ((x, y), (tmp_path / "rows.csv", "y")):
-        with pytest.raises(ValueError, match="temper=.*: expected True or False"):
+        with pytest.raises(ValueError, match=r"temper=.*: expected True or False"):
             eo.NaiveBayes(temper=temper).fit(rows, target)
