@@ -78,39 +78,46 @@ def tally_columns(
         for r in range(ends.shape[1] - 1):
             for i in range(ends[2, r], ends[2, r + 1]):
                 flat[gaps[i]] = np.nan
-            for i in range(ends[0, r], ends[0, r + 1]):
-                flat[place[i]] = x[j, i]
+            values, own = x[j, ends[0, r] : ends[0, r + 1]], place[ends[0, r] : ends[0, r + 1]]
+            for i in range(len(values)):
+                flat[own[i]] = values[i]
             mine = groups[ends[1, r] : ends[1, r + 1]]
             for i in range(len(mine)):
-                g = mine[i]
-                count, total = n[j, g], sums[j, g]
+                g, row = mine[i], dealt[i]
+                count, first, error, second, error2 = (
+                    n[j, g],
+                    sums[j, g, 0],
+                    sums[j, g, 1],
+                    sums[j, g, 2],
+                    sums[j, g, 3],
+                )
                 for lane in range(lanes):
-                    v = dealt[i, lane]
+                    v = row[lane]
                     known = v == v
                     count[lane] += known
                     v = v if known else 0.0
                     square = v * v
-                    s = total[0, lane]
+                    s = first[lane]
                     t = s + v
                     b = t - s
-                    total[0, lane] = t
-                    total[1, lane] += (s - (t - b)) + (v - b)
-                    s = total[2, lane]
+                    first[lane] = t
+                    error[lane] += (s - (t - b)) + (v - b)
+                    s = second[lane]
                     t = s + square
                     b = t - s
-                    total[2, lane] = t
-                    total[3, lane] += ((s - (t - b)) + (square - b)) + product_error(v, v, square)
+                    second[lane] = t
+                    error2[lane] += ((s - (t - b)) + (square - b)) + product_error(v, v, square)
             if len(origins) > 0:
                 origin = origins[j]
                 for i in range(len(mine)):
-                    row = counts[mine[i]]
+                    row, bins = dealt[i], counts[mine[i]]
                     for lane in range(lanes):
-                        v = dealt[i, lane]
+                        v = row[lane]
                         if v == v:
                             top = np.uint64(bits((v - origin) + 0.0)) >> shift
                             top = ZERO if top == BELOW_ZERO else top
                             seen[top >> seven] = 1
-                            row[top] += 1
+                            bins[top] += 1
         for e in range(2 * SIGN):
             exponent = 2 * SIGN - 1 - e if e < SIGN else e - SIGN  # in the order of the values
             if seen[exponent] == 0:

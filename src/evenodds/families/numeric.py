@@ -36,7 +36,7 @@ MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
 ROUNDING = 2.0**-102  # of Σx²: what double-doubles leave of a spread that is none
 RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
 _kept = threading.local()
-_NO_DEAL = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64))
+_NO_DEAL = (np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 def leaves(
@@ -74,9 +74,7 @@ def _count(
     n, sums = np.zeros((k, g, LANES), np.int64), np.zeros((k, g, 4, LANES))
     run = max(RUN, LANES * g)
     deals = [_deal(rows.groups[start : start + run], g) for start in range(0, len(rows.groups), run)]
-    place, groups, gaps = (
-        (np.concatenate([np.empty(0, np.int32), *some]) for some in zip(*deals)) if deals else _NO_DEAL
-    )
+    place, groups, gaps = map(np.concatenate, zip(*deals)) if deals else _NO_DEAL
     ends = np.cumsum([[0, 0, 0], *([len(part) for part in deal] for deal in deals)], axis=0).T.copy()
     dealt = np.empty((max((len(deal[1]) for deal in deals), default=0), LANES))
     bins = _bins(g)
@@ -138,12 +136,12 @@ def _pairs(sums: Floats) -> Floats:
     return dd.add(dd.of(sums[..., ::2, :]), dd.of(sums[..., 1::2, :]))
 
 
-def _deal(groups: NDArray[np.integer], n_groups: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
+def _deal(groups: NDArray[np.integer], n_groups: int) -> tuple[NDArray[np.uint32], NDArray[np.int32], Ints]:
     """Where each row's value goes so that values of a group lie in rows of 32; the group of each such row; the gaps."""
     sizes = np.bincount(groups, minlength=n_groups)
     blocks = -(-sizes // LANES)
     ends = np.cumsum(blocks) * LANES
-    place = np.empty(len(groups), np.int32)
+    place = np.empty(len(groups), np.uint32)  # unsigned: none is counted from the end
     kernels.places(groups, ends - blocks * LANES, place)
     empty = blocks * LANES - sizes
     gaps = np.arange(empty.sum()) + np.repeat(ends - empty - (np.cumsum(empty) - empty), empty)
