@@ -28,7 +28,7 @@ from evenodds.texts import Texts
 SHARD = 1 << 19  # rows; fixed, so that sums do not depend on the machine
 TEXT = "text"  # the column's name of texts that are not in a table
 FEW = 64  # categories that are looked up before they are read
-TILE = 1 << 12  # rows copied out of a row-major array at once
+TILE = 1 << 13  # rows copied out of a row-major array at once
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -85,17 +85,22 @@ def _rows(dense: Callable[[int, int], NDArray[Any]], rows: NDArray[np.int64], st
 
 
 def _contiguous(columns: dict[str, Any], rows: int) -> dict[str, Any]:
-    """The same columns, those of a row-major array copied out, some rows of all of them at a time."""
-    strided = {
-        name: np.empty(rows, x.dtype)
-        for name, x in columns.items()
-        if isinstance(x, np.ndarray) and len(x) > 1 and x.strides[0] != x.itemsize
-    }
+    """The same columns, those of a row-major array copied out, some rows of all of them at a time.
+
+    The copies lie one after the other in one array: large enough that its memory comes in large pages.
+    """
+    strided = [
+        name for name, x in columns.items() if isinstance(x, np.ndarray) and len(x) > 1 and x.strides[0] != x.itemsize
+    ]
+    copies: dict[str, Any] = {}
+    for dtype in {columns[name].dtype for name in strided}:
+        names = [name for name in strided if columns[name].dtype == dtype]
+        copies |= dict(zip(names, np.empty((len(names), rows), dtype)))
     for start in range(0, rows if strided else 0, TILE):
         stop = start + TILE
-        for name, copy in strided.items():
+        for name, copy in copies.items():
             copy[start:stop] = columns[name][start:stop]
-    return {**columns, **strided}
+    return {**columns, **copies}
 
 
 def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
