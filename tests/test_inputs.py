@@ -420,3 +420,20 @@ def test_records_are_columns():
     nb = eo.NaiveBayes().fit(records, y)
     assert nb.model_ == eo.NaiveBayes().fit(frame, y).model_
     assert nb.predict(records).tolist() == y
+
+
+def test_texts_without_a_table_are_the_one_column_that_was_learnt():
+    frame = pd.DataFrame({"message": ["free prize", "lunch at noon"] * 5, "number": range(10)})
+    nb = eo.NaiveBayes({"message": eo.Words(), "number": eo.Column(role="ignore")}).fit(frame, list("ab") * 5)
+    assert nb.predict(["free lunch prize", "noon"]).tolist() == ["a", "b"]
+    assert np.array_equal(
+        nb.predict_proba(pd.Series(["free", "at"])), nb.predict_proba(frame.iloc[:2].assign(message=["free", "at"]))
+    )
+
+
+def test_one_row_of_a_frame_is_not_taken_for_texts():
+    frame = pd.DataFrame({"height": [1.0, 2.0] * 5, "colour": ["red", "blue"] * 5})
+    nb = eo.NaiveBayes().fit(frame, list("ab") * 5)
+    with pytest.raises(eo.DataError, match=r"has learnt 2 columns: .* frame\.iloc\[\[0\]\]"):
+        nb.predict(frame.iloc[0])
+    assert nb.predict(frame.iloc[[0]]).tolist() == ["a"]

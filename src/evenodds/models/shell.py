@@ -58,8 +58,8 @@ class Shell:
     def _features(self, X: Any, *, reset: bool) -> Table:
         X = eager(X)
         rows = table(X)
-        if list(rows.columns) == [TEXT] and not hasattr(X, "columns"):
-            X = rows  # texts without a table
+        if list(rows.columns) == [TEXT] and not hasattr(X, "columns"):  # texts without a table
+            X = rows = rows if reset else self._texts(rows)
         known = getattr(self, "feature_names_in_", None)
         if not reset and known is not None and set(known) < set(rows.columns):
             extra = set(rows.columns) - set(known)
@@ -82,6 +82,16 @@ class Shell:
         if not reset:
             rows = self._aligned(rows)
         return rows
+
+    def _texts(self, rows: Table) -> Table:
+        """Texts without a table, under the name of the one column that was learnt."""
+        names = list({how.source or name: None for name, how in self.model_.schema.features.items()})
+        if len(names) != 1:
+            raise DataError(
+                f"these are texts, or one row of a table, and {type(self).__name__} has learnt {len(names)} columns: "
+                "give a table of these (one row of a frame is frame.iloc[[0]])"
+            )
+        return Table({names[0]: rows[TEXT]}, rows.rows)
 
     def _aligned(self, rows: Table) -> Table:
         """Columns under the names they had at fit, by their places where there were none then or are none now.
