@@ -13,11 +13,8 @@ from evenodds.cells import kind, numbers, target_kind
 from evenodds.data.memory import Table
 from evenodds.errors import DataError
 from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Gaussians, Kernel, WordCounts
-from evenodds.families.leaves import Rows
-from evenodds.families.numeric import histogram
-from evenodds.labels import Fixed
+from evenodds.families.numeric import bins_of
 from evenodds.schema import LENGTH, SAMPLE, Column, SchemaWarning, Values, did_you_mean
-from evenodds.tally import Tally
 from evenodds.text.words import Words
 
 DEFAULTS: dict[str, type[Family]] = {
@@ -36,6 +33,7 @@ LEFT_OUT = {
 VALUES: dict[str, Values] = {"int": "number", "float": "number", "bool": "bool"}
 PLAIN = Column()
 COLUMNS: dict[str, Column] = {}
+SOME = 256  # values that mostly show it
 FEW_BINS = 16  # histogram bins, below which a column far from zero needs an origin
 
 
@@ -133,12 +131,11 @@ def _check_origin(name: str, column: Column, raw: Any) -> None:
     """Warn where a column's values share so many leading digits that the histogram cannot tell them apart."""
     x = numbers(raw, name)
     x = x[np.isfinite(x)]
-    if not len(x):
+    if not len(x) or bins_of(x[:SOME], column.origin) >= FEW_BINS:
         return
-    rows = Rows(np.zeros(len(x), np.int32), 1)
-    family: type[Family] = Binned if column.family is None else column.family
-    bins = len(histogram(Tally.of(Fixed(1), family.leaves([x], rows, {name: column})))[0])
+    bins = bins_of(x, column.origin)
     if bins < FEW_BINS and len(np.unique(x)) >= 2 * bins:
+        family: type[Family] = Binned if column.family is None else column.family
         near = float(f"{np.median(x):.2g}")
         warnings.warn(
             f"column {name!r} lies far from zero for its spread, so its histogram has only {bins} bins: "

@@ -92,6 +92,16 @@ def _count(
     return list(n.sum(axis=2)), [both[:, 0, j] for j in range(k)], histograms
 
 
+def bins_of(x: Floats, origin: float = 0.0) -> int:
+    """How many bins of the histogram finite values fall into.
+
+    >>> bins_of(np.array([1.0, 1.001, 2.0])), bins_of(np.array([1e6 + 1, 1e6 + 2])), bins_of(np.array([1.0, 2.0]), 0.5)
+    (2, 1, 2)
+    """
+    top = ((x - origin) + 0.0).view(np.uint64) >> np.uint64(45)
+    return len(np.unique(np.where(top == kernels.BELOW_ZERO, kernels.ZERO, top)))
+
+
 def _bins(groups: int) -> NDArray[np.int32]:
     """Room for the bins of so many groups, all 0; memory is only spent on those that are used.
 
