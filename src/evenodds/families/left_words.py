@@ -51,7 +51,7 @@ class LeftWords:
         self.totals = used.documents.astype(float) if bernoulli else self.unit * used.tokens.astype(float)
         self._most = float(self.totals.sum())  # that is counted
         if self.words.events in ("counts", "present"):
-            self._most = float(max(one.numbers.max(initial=0) for one in used.lists))
+            self._most = float(max((one.numbers.max(initial=0) for one in used.lists), default=0))
         with np.errstate(divide="ignore"):
             self._table = np.log(np.arange(min(TABLE, int(self._most) + 2)) + prior.strength)
         self._whole = used.is_whole and self.words.length == "as is"
