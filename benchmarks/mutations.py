@@ -141,9 +141,14 @@ MUTATIONS = [
             ("log_of(left(here, own), strength, table)", "log_of(here, strength, table)"),
             ("                less += own\n", ""),
             ("+= counts[row, k]\n                    continue", "+= 0.0\n                    continue"),
-            ("            there += x\n", "            there += 1.0\n"),
+            ("            there += x\n            mine = sums", "            there += 1.0\n            mine = sums"),
+            ("x * table[np.uint64(rest)]", "x * table[line[g]]"),
+            ("            less += own\n            lost += gone\n", "            lost += gone\n"),
+            ("            x = 0.0 if gone else x\n", ""),
+            ("range(classes - skipped * gone)", "range(classes - skipped)"),
         )
     ),
+    Mutation(F + "kernels.py", "+= (s - (t - b)) + (v - b)\n", "+= s - (t - b)\n", ("tests/test_laws_families.py",)),
     Mutation(
         "text/list_kernels.py",
         "numbers[at] = rows[t] = number",
