@@ -13,7 +13,7 @@ from evenodds.cells import kind, numbers, target_kind
 from evenodds.data.memory import Table
 from evenodds.errors import DataError
 from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Gaussians, Kernel, WordCounts
-from evenodds.families.numeric import bins_of
+from evenodds.families.numeric import bins_of, check_finite
 from evenodds.schema import LENGTH, SAMPLE, Column, SchemaWarning, Values, did_you_mean
 from evenodds.text.words import Words
 
@@ -128,9 +128,14 @@ def _column(where: str, what: Any) -> Column:
 
 
 def _check_origin(name: str, column: Column, raw: Any) -> None:
-    """Warn where a column's values share so many leading digits that the histogram cannot tell them apart."""
+    """Warn where a column's values share so many leading digits that the histogram cannot tell them apart.
+
+    Values too large to be squared are refused.
+    """
     x = numbers(raw, name)
     x = x[np.isfinite(x)]
+    with np.errstate(over="ignore"):
+        check_finite(x, x @ x, name, 0)
     if not len(x) or bins_of(x[:SOME], column.origin) >= FEW_BINS:
         return
     bins = bins_of(x, column.origin)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ def leaves(
         counts, sums = [part[0] for part in weighted], [part[1] for part in weighted]
         bins = [part[2] for part in weighted if part[2] is not None]
     for j, name in enumerate(named):
-        _check_finite(columns[j], sums[j], name, rows.start)
+        check_finite(columns[j], sums[j], name, rows.start)
         found[name, "rows"] = Leaf(Fixed(1), counts[j][..., None, :])
         found[name, "moments"] = Leaf(Fixed(2), sums[j], is_sum=True)
         if histogram:
@@ -209,7 +210,8 @@ def _histogram(exponents: Ints, numbers: Numbers) -> Leaf:
     return Leaf(Grid(keys[used]), numbers[..., used, :])
 
 
-def _check_finite(x: Floats, sums: Floats, name: str, start: int) -> None:
+def check_finite(x: Floats, sums: Any, name: str, start: int) -> None:
+    """Refuse a column whose sums of values and of squares are infinite."""
     if np.isfinite(sums).all():
         return
     infinite = np.flatnonzero(np.isinf(x))

@@ -84,8 +84,10 @@ class Shell:
         return rows
 
     def _texts(self, rows: Table) -> Table:
-        """Texts without a table, under the name of the one column that was learnt."""
+        """Texts without a table: a column of that name, or under that of the one column that was learnt."""
         names = list({how.source or name: None for name, how in self.model_.schema.features.items()})
+        if TEXT in names:
+            return rows
         if len(names) != 1:
             raise DataError(
                 f"these are texts, or one row of a table, and {type(self).__name__} has learnt {len(names)} columns: "
