@@ -1,6 +1,7 @@
 """Log loss and accuracy of naive Bayes before and after tempering, beside temperature calibration by scikit-learn.
 
     python -m benchmarks.temper --save
+    python -m benchmarks.temper --tables --save
 
 Texts are words and pairs (`Words(ngrams=2)`), judged on the published test set or on the first of ten folds; how honest
 the odds are (excess ECE, slope), on that test set or on all ten folds, each held out in turn, the mean of five
@@ -9,7 +10,7 @@ Enron 4). Where a test set is published, the same is told of ten random folds of
 there is the temper's fault, what is wrong only on the test set is a change between the two. The error of a slope is
 that of rows drawn again with replacement. The time of tempering is that of a fit with it less that of one without,
 beside the time of the fit and its estimate ("a pass"), on one thread, by the processor's clock: the fastest of fifteen
-of each, in turns.
+of each, in turns. `--tables` tells how honest the odds are on tables and one collection more, in the same words.
 """
 
 import argparse
@@ -21,11 +22,13 @@ import pyarrow as pa
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 import evenodds as eo
 from benchmarks import report, text_data
+from benchmarks.bridge import TABLES, Rows
 from evenodds.audit.metrics import Metrics, tally
 
 SETS = ("sms", "enron1", "enron4", "subj", "mr", "trec", "webkb", "r8", "20newsgroups")
@@ -130,12 +133,45 @@ def measure(name: str, peer: bool) -> dict[str, Any]:
     return out
 
 
+def of_table(name: str, shuffles: int) -> dict[str, Any]:
+    """How far the odds of a set's rows are to be believed, each held out in one of ten folds: the mean of shuffles."""
+    rows = Rows(name)
+    families = {"numeric": eo.Binned, "nominal": eo.Categorical}
+    columns = eo.Words(ngrams=2) if rows.is_text else {x: families[kind] for x, kind in rows.table.types.items()}
+    classes, slopes, excesses = np.unique(rows.y), [], []
+    for seed in range(shuffles):
+        log_p = np.full((len(rows.y), len(classes)), -700.0)
+        for train, test in StratifiedKFold(10, shuffle=True, random_state=seed).split(rows.y, rows.y):
+            model = eo.NaiveBayes(columns, temper=True).fit(rows.some(train), rows.y[train])
+            known = np.searchsorted(classes, model.classes_)
+            log_p[np.ix_(test, known)] = np.maximum(model.predict_log_proba(rows.some(test)), -700.0)
+        slopes.append(slope(np.searchsorted(classes, rows.y), log_p))
+        excesses.append(excess(classes, rows.y, log_p))
+    return {"set": name, "rows": len(rows.y), "excess_ece": np.mean(excesses).item(), "slope": np.mean(slopes).item()}
+
+
+def all_tables(shuffles: int, to_file: bool) -> None:
+    """The tables of the bridge's benchmark, and SST."""
+    results = []
+    for name in ("sst", *TABLES):
+        results.append(of_table(name, shuffles))
+        print(results[-1], flush=True)
+    shown = [[x["set"], f"{x['rows']:,}", f"{x['excess_ece']:+.3f}", f"{x['slope']:.2f}"] for x in results]
+    print(report.table(["set", "rows", "excess ECE", "slope"], shown))
+    if to_file:
+        print(report.save("temper_tables", {"results": results}))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--no-peer", action="store_true")
     parser.add_argument("--save", action="store_true")
+    parser.add_argument("--tables", action="store_true", help="how honest the odds are on tables instead")
     options = parser.parse_args()
+    if options.tables:
+        all_tables(3, options.save)
+        return
     some = text_data.load("sms").texts[:500]
     eo.NaiveBayes(columns=eo.Words(ngrams=2), temper=True).fit(some, ["a", "b"] * 250).predict_proba(some)  # compiled
     results, rows = [], []
