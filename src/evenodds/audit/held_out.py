@@ -27,7 +27,7 @@ from evenodds.data.source import Batch, Source
 from evenodds.data.sum import fold_of, sum_folds
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
-from evenodds.models.learn import check_classes, most_kept, most_rows, schema_of
+from evenodds.models.learn import bounds, check_classes, most_rows, schema_of
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
@@ -174,7 +174,7 @@ def of_folds(
         raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
     schema = schema_of(source, target, columns, None, weights)
     reading = Reading(schema, weights=weights)
-    keep = Kept(most_kept(schema)) if temper else None
+    keep = Kept(**bounds(schema)) if temper else None
     parts, _ = sum_folds(source, reading, folds, random_state, threads, keep)
     models = _without_each(parts, schema, settings or Settings())
     for model in models:

@@ -23,8 +23,9 @@ from evenodds.texts import Texts
 
 Hashes = NDArray[np.uint64]
 Picked = tuple[int, tuple[Hashes, "Learnt"]]  # of a batch: how many rows it had, and those that may be wanted
-PART, LEAST = 8, 2_000
-MOST, MOST_TEXTS = 200_000, 20_000  # rows of a table, and of one with texts, which may be long
+PART = 8
+LEAST, LEAST_TEXTS = 10_000, 2_000  # rows of a table, and of one with texts, which may be long
+MOST, MOST_TEXTS = 200_000, 20_000
 
 
 class Learnt(NamedTuple):
@@ -51,14 +52,14 @@ def row_hash(start: int, rows: int, seed: int = 0) -> Hashes:
     return h ^ (h >> np.uint64(31))
 
 
-def how_many(rows: int, most: int = MOST, part: int = PART) -> int:
+def how_many(rows: int, most: int = MOST, part: int = PART, least: int = LEAST) -> int:
     """How many of so many rows are kept: one in `part`, but not too few and not too many."""
-    return min(rows, max(LEAST, min(rows // part, most)))
+    return min(rows, most, max(least, rows // part))
 
 
-def chosen(rows: int, most: int = MOST, part: int = PART) -> Ints:
+def chosen(rows: int, most: int = MOST, part: int = PART, least: int = LEAST) -> Ints:
     """The numbers of the rows that are kept, in their order."""
-    return np.sort(_lowest(row_hash(0, rows), how_many(rows, most, part)))
+    return np.sort(_lowest(row_hash(0, rows), how_many(rows, most, part, least)))
 
 
 def _enough(many: int) -> int:
@@ -74,14 +75,17 @@ def _lowest(hashes: Hashes, many: int) -> Ints:
 class Kept:
     """The rows that are kept so far."""
 
-    def __init__(self, most: int = MOST, part: int = PART) -> None:
-        self.most, self.part, self.seen = most, part, 0
+    def __init__(self, most: int = MOST, part: int = PART, least: int = LEAST) -> None:
+        self.most, self.part, self.least, self.seen = most, part, least, 0
         self._limit = np.uint64(2**64 - 1)  # of the hashes that may still be wanted: they get fewer as rows pass by
         self._parts: list[tuple[Hashes, Learnt]] = []
 
+    def _wanted(self, rows: int) -> int:
+        return how_many(rows, self.most, self.part, self.least)
+
     def expect(self, rows: int) -> None:
         """Say how many rows there will be, so that few more are picked than are wanted."""
-        many = how_many(rows, self.most, self.part)
+        many = self._wanted(rows)
         if many < rows:
             self._limit = np.uint64(min(1.0, _enough(many) / rows) * (2**64 - 2**12))
 
@@ -97,8 +101,8 @@ class Kept:
         self.seen += rows
         if len(picked[0]):
             self._parts.append(picked)
-        if sum(len(hashes) for hashes, _ in self._parts) > 2 * how_many(self.seen, self.most, self.part):
-            self._drop(_enough(how_many(self.seen, self.most, self.part)))
+        if sum(len(hashes) for hashes, _ in self._parts) > 2 * self._wanted(self.seen):
+            self._drop(_enough(self._wanted(self.seen)))
 
     def _drop(self, many: int) -> None:
         every = np.concatenate([hashes for hashes, _ in self._parts])
@@ -111,5 +115,5 @@ class Kept:
     def parts(self, most: int | None = None) -> list[Learnt]:
         """The rows, in their order, in pieces; with `most`, no more than that."""
         if self._parts:
-            self._drop(min(how_many(self.seen, self.most, self.part), self.most if most is None else most))
+            self._drop(min(self._wanted(self.seen), self.most if most is None else most))
         return [learnt for _, learnt in self._parts]

@@ -18,7 +18,7 @@ from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.alternatives import told_of, widened
 from evenodds.models.class_shell import ClassShell, check_classes_of, check_weights_of
-from evenodds.models.learn import learn, more, most_kept, most_rows
+from evenodds.models.learn import bounds, learn, more, most_rows
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
@@ -162,8 +162,9 @@ class NaiveBayes(ClassShell):
         """The model, tempered by some of the rows it has just learnt, if that is wanted."""
         if not (self._tempering() or self.tune) or len(model.classes) < 2:
             return model
-        most = min(most_kept(model.schema), most_rows(model))
-        return tempered(model, [learnt.some(chosen(learnt.rows.rows, most))], self.threads)
+        kept = bounds(model.schema)
+        rows = chosen(learnt.rows.rows, min(kept["most"], most_rows(model)), least=kept["least"])
+        return tempered(model, [learnt.some(rows)], self.threads)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from evenodds.cells import target_kind
 from evenodds.data.decide import decide
-from evenodds.data.kept import LEAST, MOST, MOST_TEXTS, Kept
+from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, Kept
 from evenodds.data.memory import Table
 from evenodds.data.reading import Reading, coded, is_arrow_text
 from evenodds.data.report import Report
@@ -35,7 +35,7 @@ def learn(
 ) -> tuple[Model, Report]:
     """The model of a source's rows, and what was wrong with some of them; tempered by some of them if wanted."""
     decided = schema_of(source, target, columns, schema, weights)
-    keep = Kept(most_kept(decided)) if temper else None
+    keep = Kept(**bounds(decided)) if temper else None
     model, report = in_one_pass(source, decided, settings, weights, threads, keep)
     if keep is not None:
         from evenodds.models.left_out import tempered
@@ -59,14 +59,15 @@ def in_one_pass(
     return model, report
 
 
-def most_kept(schema: Schema) -> int:
-    """How many rows are kept, at most, while all are learnt."""
-    return MOST_TEXTS if any(column.words is not None for column in schema.features.values()) else MOST
+def bounds(schema: Schema) -> dict[str, int]:
+    """How many rows are kept, at most and at least, while all are learnt."""
+    texts = any(column.words is not None for column in schema.features.values())
+    return {"most": MOST_TEXTS, "least": LEAST_TEXTS} if texts else {"most": MOST, "least": LEAST}
 
 
 def most_rows(model: Model) -> int:
     """How many of them a model with so many classes and columns can look at."""
-    return max(LEAST, MANY_SCORES // max(len(model.classes) * len(model.schema.features), 1))
+    return max(LEAST_TEXTS, MANY_SCORES // max(len(model.classes) * len(model.schema.features), 1))
 
 
 def schema_of(
