@@ -21,7 +21,7 @@ from evenodds.families.left_out import Left
 from evenodds.families.word_shares import unit_of
 from evenodds.models.naive_bayes import Model
 from evenodds.tally import Tally
-from evenodds.text import leave_kernels, list_kernels, table_kernels
+from evenodds.text import leave_kernels, list_kernels, table_kernels, whole_kernels
 from evenodds.text.words import EVENTS
 from laws import LEARNERS
 from tables import COLUMNS, mixed
@@ -291,7 +291,7 @@ def test_texts_are_not_left_out_under_estimates_that_have_no_closed_form():
     ],
 )
 def test_compiled_and_plain_kernels_agree(name, monkeypatch):
-    module = next(one for one in (leave_kernels, list_kernels, table_kernels) if name in vars(one))
+    module = next(one for one in (leave_kernels, list_kernels, table_kernels, whole_kernels) if name in vars(one))
     kernel = getattr(module, name)
     asked = []
 
@@ -319,7 +319,7 @@ def test_compiled_and_plain_kernels_agree(name, monkeypatch):
 
 @pytest.mark.parametrize("classes", [3, 12])
 def test_whole_counts_are_weighed_as_all_counts_are(classes, monkeypatch):
-    kernel, asked = leave_kernels.whole_multinomial, []
+    kernel, asked = whole_kernels.whole_multinomial, []
 
     def both(rows, times, taken, ends, counts, groups, distinct, table, *found):
         others = [each.copy() for each in found]
@@ -331,7 +331,7 @@ def test_whole_counts_are_weighed_as_all_counts_are(classes, monkeypatch):
         asked.append(len(ends))
         return -1
 
-    monkeypatch.setattr(leave_kernels, "whole_multinomial", both)
+    monkeypatch.setattr(whole_kernels, "whole_multinomial", both)
     rng = np.random.default_rng(0)
     texts = [" ".join(f"w{w}" for w in rng.geometric(0.1, rng.integers(1, 30))) for _ in range(300)]
     y = rng.integers(0, classes, 300)

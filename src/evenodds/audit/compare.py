@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from evenodds.audit.contenders import CONTENDERS, contenders
 from evenodds.cells import Coded, as_column
 from evenodds.data.decide import decide
-from evenodds.data.memory import Table, in_order, table
+from evenodds.data.memory import Table, table
 from evenodds.data.sum import target_codes
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical

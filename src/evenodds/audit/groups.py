@@ -28,11 +28,12 @@ from evenodds.audit.scores import log_of, log_of_first, log_of_second
 from evenodds.cells import Coded, as_column, codes, target_kind
 from evenodds.data.decide import VALUES
 from evenodds.data.files import is_source, read
-from evenodds.data.memory import in_order, table
+from evenodds.data.memory import table
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import cells
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats

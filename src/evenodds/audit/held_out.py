@@ -174,7 +174,7 @@ def of_folds(
         raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
     schema = schema_of(source, target, columns, None, weights)
     reading = Reading(schema, weights=weights)
-    keep = Kept(**bounds(schema)) if temper else None
+    keep = Kept(*bounds(schema)) if temper else None
     parts, _ = sum_folds(source, reading, folds, random_state, threads, keep)
     models = _without_each(parts, schema, settings or Settings())
     for model in models:

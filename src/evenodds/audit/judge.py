@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from evenodds import double_double as dd
 from evenodds.audit.protected import crossed
 from evenodds.cells import Coded, as_column
-from evenodds.data.memory import in_order
 from evenodds.data.sum import CLASSES, target_codes
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, check_weights, count
 from evenodds.labels import Fixed, Grid, Ints, Labels, canonical

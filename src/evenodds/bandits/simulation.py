@@ -14,7 +14,7 @@ from evenodds.bandits import kernels
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
 from evenodds.bandits.worlds import World, world_of
-from evenodds.data.memory import in_order
+from evenodds.data.threads import in_order
 from evenodds.show import Figure, Frame
 
 Floats = NDArray[np.float64]

@@ -56,10 +56,10 @@ def predict(
     """
     from evenodds.cli.answers import OfClasses, OfMixture, OfRegression
     from evenodds.cli.rows import writer_for
-    from evenodds.data.memory import Elsewhere
     from evenodds.data.passes import flat
     from evenodds.data.report import Report
     from evenodds.data.source import needed
+    from evenodds.data.threads import Elsewhere
 
     found: Any = data.load_any(model)
     answers: OfClasses | OfRegression | OfMixture

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from evenodds.data.kept import Kept, Picked
-from evenodds.data.memory import Elsewhere, in_order
 from evenodds.data.ranges import cut
 from evenodds.data.report import Report
 from evenodds.data.source import Batch
+from evenodds.data.threads import Elsewhere, in_order
 from evenodds.tally import Tally
 
 T = TypeVar("T")

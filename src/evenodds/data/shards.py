@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from evenodds.data.files import Files
-from evenodds.data.memory import in_turn
 from evenodds.data.processes import Workers
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.sum import sum_source
+from evenodds.data.threads import in_turn
 from evenodds.errors import DataError
 from evenodds.tally import Tally
 

@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenodds.data import memory
-from evenodds.data.memory import Elsewhere, Table, table
+from evenodds.data import threads as pool
+from evenodds.data.memory import Table, table
 from evenodds.data.passes import FEW, made
 from evenodds.data.reading import typed
 from evenodds.data.source import TableBatch, needed
+from evenodds.data.threads import Elsewhere
 from evenodds.data.travel import FAILED, SCHEMA, carried, chunks, gathered, merge, order, pieces, runs, values
 from evenodds.errors import DataError
 from evenodds.schema import SAMPLE
@@ -232,7 +233,7 @@ def _whole(shard: Any) -> Any:
 
 def _task(far: Far, work: Any, total: Any, piece: int, batches: Iterator[Any]) -> Iterator[Any]:
     """What work finds in a partition; what goes wrong is found, too, and raised by the driver."""
-    memory.PROCESSORS = 1  # Spark itself gives a task to each
+    pool.PROCESSORS = 1  # Spark itself gives a task to each
     place, so_far, number = _place(), list[Any](), 0
     try:
         for shard in far.shards(batches, place):
@@ -267,7 +268,7 @@ def scored(frame: Any, say: Callable[[pa.Table], Any], names: Sequence[str]) -> 
 
 
 def _scored(say: Any, names: list[str], batches: Iterator[Any]) -> Iterator[Any]:
-    memory.PROCESSORS = 1
+    pool.PROCESSORS = 1
     for rows in gathered(batches):
         found = np.asarray(say(rows), np.float64).reshape(rows.num_rows, len(names))
         for name, column in zip(names, found.T):

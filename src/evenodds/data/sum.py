@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from evenodds.cells import Coded, Raw, codes, numbers, part_of, texts
 from evenodds.data.kept import Kept, Learnt, row_hash
-from evenodds.data.memory import Table, in_order, threads_for
+from evenodds.data.memory import Table
 from evenodds.data.passes import Summed, added, keeping, kept_by, number
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
+from evenodds.data.threads import in_order, threads_for
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, count
 from evenodds.families.words import LEAF, PLAIN, count_words

@@ -17,10 +17,11 @@ from typing import Any
 import cloudpickle
 
 from evenodds.data.files import Files
-from evenodds.data.memory import Elsewhere, Table, in_turn
+from evenodds.data.memory import Table
 from evenodds.data.passes import added, made
 from evenodds.data.processes import Workers
 from evenodds.data.shards import Shard, plain, shards_of
+from evenodds.data.threads import Elsewhere, in_turn
 
 
 @dataclass(eq=False)

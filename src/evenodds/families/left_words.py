@@ -20,7 +20,7 @@ from evenodds.families.words import PLAIN, WordCounts
 from evenodds.labels import Ints
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels as run
-from evenodds.text import list_kernels
+from evenodds.text import list_kernels, whole_kernels
 from evenodds.text.bags import Bags
 from evenodds.text.count import to_unit
 from evenodds.text.tables import Places, Sorted, asked_for, frozen
@@ -89,7 +89,7 @@ class LeftWords:
         at_once = words.events in ("counts", "present") and not self.prior.pooled and self.prior.strength > 0
         if at_once and self._has_logs(counts, left, enough):
             of_whole = (counts, left.groups, distinct, self._table)
-            wrong = run.whole_multinomial(rows, times, taken, ends, *of_whole, less, lost, there, sums)
+            wrong = whole_kernels.whole_multinomial(rows, times, taken, ends, *of_whole, less, lost, there, sums)
         elif at_once:
             masses = (self.prior.strength, distinct, self._table, less, lost, there, sums)
             wrong = run.multinomial(rows, times, taken, ends, *own, *masses)

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from evenodds.cells import Coded, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_source, read
-from evenodds.data.memory import Table, in_order, table
+from evenodds.data.memory import Table, table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import target_codes
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.data.files import is_source, read
 from evenodds.data.kept import Learnt, chosen
-from evenodds.data.memory import in_order
 from evenodds.data.reading import Reading
 from evenodds.data.sum import sum_table
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.alternatives import told_of, widened
@@ -162,8 +162,8 @@ class NaiveBayes(ClassShell):
         """The model, tempered by some of the rows it has just learnt, if that is wanted."""
         if not (self._tempering() or self.tune) or len(model.classes) < 2:
             return model
-        kept = bounds(model.schema)
-        rows = chosen(learnt.rows.rows, min(kept["most"], most_rows(model)), least=kept["least"])
+        most, part, least = bounds(model.schema)
+        rows = chosen(learnt.rows.rows, min(most, most_rows(model)), part, least)
         return tempered(model, [learnt.some(rows)], self.threads)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -7,7 +7,7 @@ from typing import Any
 
 from evenodds.cells import target_kind
 from evenodds.data.decide import decide
-from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, Kept
+from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, Kept
 from evenodds.data.memory import Table
 from evenodds.data.reading import Reading, coded, is_arrow_text
 from evenodds.data.report import Report
@@ -35,7 +35,7 @@ def learn(
 ) -> tuple[Model, Report]:
     """The model of a source's rows, and what was wrong with some of them; tempered by some of them if wanted."""
     decided = schema_of(source, target, columns, schema, weights)
-    keep = Kept(**bounds(decided)) if temper else None
+    keep = Kept(*bounds(decided)) if temper else None
     model, report = in_one_pass(source, decided, settings, weights, threads, keep)
     if keep is not None:
         from evenodds.models.left_out import tempered
@@ -59,10 +59,10 @@ def in_one_pass(
     return model, report
 
 
-def bounds(schema: Schema) -> dict[str, int]:
-    """How many rows are kept, at most and at least, while all are learnt."""
+def bounds(schema: Schema) -> tuple[int, int, int]:
+    """How many rows are kept while all are learnt: so many at most, one in so many, and so many at least."""
     texts = any(column.words is not None for column in schema.features.values())
-    return {"most": MOST_TEXTS, "least": LEAST_TEXTS} if texts else {"most": MOST, "least": LEAST}
+    return (MOST_TEXTS, PART, LEAST_TEXTS) if texts else (MOST, PART, LEAST)
 
 
 def most_rows(model: Model) -> int:

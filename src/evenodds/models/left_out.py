@@ -16,9 +16,10 @@ import numpy as np
 
 from evenodds.cells import Coded, as_column
 from evenodds.data.kept import Learnt as Learnt
-from evenodds.data.memory import Table, in_order, threads_for
+from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells, target_codes
+from evenodds.data.threads import in_order, threads_for
 from evenodds.errors import DataError
 from evenodds.families import Dirichlet, WordCounts
 from evenodds.families.leaves import Floats, check_weights

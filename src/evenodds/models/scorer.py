@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenodds.cells import Coded
-from evenodds.data.memory import Table, in_order, threads_for
+from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells
+from evenodds.data.threads import in_order, threads_for
 from evenodds.errors import DataError
 from evenodds.families import Categorical, WordCounts
 from evenodds.families.distribution import look_up

@@ -18,7 +18,6 @@ import numpy as np
 from evenodds.instructions import fetch_soon, shared, text_kernel
 
 AHEAD = 16  # keys between asking for a slot and using it
-FEW = 8  # classes, up to which weighing a word that is lost takes less than guessing wrong whether it is
 ROUNDING = 1e-9  # of what is taken out: what is left beyond it, up to which it is nothing
 
 
@@ -129,56 +128,6 @@ def multinomial(
             for k in range(classes):
                 sums[d, k] += x * log_of(counts[row, k], strength, table)
             sums[d, g] = mine
-        totals[d, g] += less
-        words[d] += lost
-        known[d] = there
-    return -1
-
-
-@text_kernel
-def whole_multinomial(
-    rows: Any,
-    times: Any,
-    taken: Any,
-    ends: Any,
-    counts: Any,
-    groups: Any,
-    distinct: bool,
-    table: Any,
-    totals: Any,
-    words: Any,
-    known: Any,
-    sums: Any,
-) -> int:
-    """`multinomial` of whole counts that all have their log in the table, each document weighing 1: in half the time.
-
-    What is lost with a document is all its own.
-    """
-    t, many, wide = 0, len(rows), counts.shape[1]
-    classes = wide - 1
-    each, skipped = np.empty(classes), classes if classes > FEW else 0
-    for d in range(len(ends)):
-        g, there, less, lost = groups[d], 0.0, 0, 0
-        each[:] = 0.0
-        while t < ends[d]:
-            fetch_soon(counts, max(rows[min(t + AHEAD, many - 1)], 0) * wide)
-            row, own, x = rows[t], taken[t], 1.0 if distinct else float(times[t])
-            t += 1
-            if row < 0:
-                continue
-            line = counts[row]
-            rest, gone = np.int64(line[g]) - own, line[classes] == own
-            if rest < 0:
-                return d
-            less += own
-            lost += gone
-            x = 0.0 if gone else x
-            there += x
-            mine = each[g] + x * table[np.uint64(rest)]
-            for k in range(classes - skipped * gone):
-                each[k] += x * table[line[k]]
-            each[g] = mine
-        sums[d] = each
         totals[d, g] += less
         words[d] += lost
         known[d] = there

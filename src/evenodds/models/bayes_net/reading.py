@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from evenodds.cells import Coded, numbers, target_kind
 from evenodds.data.decide import VALUES
-from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import Table
 from evenodds.data.passes import Summed, added
 from evenodds.data.reading import Reading, coded
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Binned, Categorical
 from evenodds.families.leaves import Floats

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
+from evenodds.data.threads import in_order
 from evenodds.families.leaves import Floats
 from evenodds.models.bridge.features import Features
 from evenodds.models.naive_bayes import Model

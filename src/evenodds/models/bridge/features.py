@@ -25,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenodds.cells import Coded
-from evenodds.data.memory import Table, threads_for
+from evenodds.data.memory import Table
 from evenodds.data.sum import cells
+from evenodds.data.threads import threads_for
 from evenodds.errors import DataError
 from evenodds.families import Binned, Categorical, Gaussian, LogGaussian, WordCounts
 from evenodds.families.leaves import Floats

@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.data.memory import in_order
 from evenodds.data.passes import added
+from evenodds.data.threads import in_order
 from evenodds.models.glm.design_kernels import collect, count_pairs, gather, scatter, scatter_rows, spread
 
 Floats = NDArray[np.float64]

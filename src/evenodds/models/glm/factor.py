@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.data.memory import in_order
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.models.alone import alone
 

@@ -10,7 +10,8 @@ from sklearn.utils.validation import column_or_1d
 
 from evenodds.cells import as_column, numbers
 from evenodds.data.files import read
-from evenodds.data.memory import in_order, table
+from evenodds.data.memory import table
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import check_weights
 from evenodds.models.glm.plan import reading_of

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from evenodds import double_double as dd
-from evenodds.data.memory import in_order
+from evenodds.data.threads import in_order
 from evenodds.kernel import kernel, product_error
 
 Floats = NDArray[np.float64]

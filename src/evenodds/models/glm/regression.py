@@ -17,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Family, Gaussian, Poisson
 from evenodds.models.glm.blocks import SHARD, Block, Floats

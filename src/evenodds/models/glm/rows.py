@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenodds.cells import Coded
-from evenodds.data.memory import Elsewhere, in_order
 from evenodds.data.reading import Reading
 from evenodds.data.source import Source
+from evenodds.data.threads import Elsewhere, in_order
 from evenodds.models.glm.blocks import SHARD, Block
 from evenodds.models.glm.design import Design
 from evenodds.models.glm.plan import Chunk, Plan, chunk_of

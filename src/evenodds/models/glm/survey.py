@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from evenodds.cells import Coded
-from evenodds.data.memory import in_order
 from evenodds.data.passes import added
 from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli
 from evenodds.labels import Labels

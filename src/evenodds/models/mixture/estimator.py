@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import Coded, numbers
 from evenodds.data.files import Files, is_source, read
-from evenodds.data.memory import in_order, table
+from evenodds.data.memory import table
 from evenodds.data.reading import Reading
 from evenodds.data.sum import cells
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian, Gaussians, Poisson
 from evenodds.families.distribution import Seed

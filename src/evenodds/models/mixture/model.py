@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.distribution import Seed, generator

@@ -12,12 +12,13 @@ import numpy as np
 from evenodds.cells import Coded
 from evenodds.data.decide import decide
 from evenodds.data.kept import Kept, Learnt
-from evenodds.data.memory import Table, in_order
+from evenodds.data.memory import Table
 from evenodds.data.passes import Summed, added, keeping, kept_by, number
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import cells
+from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Family
 from evenodds.families.leaves import Floats, axis_of
