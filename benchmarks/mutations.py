@@ -164,7 +164,15 @@ MUTATIONS = [
     Mutation(
         "text/list_kernels.py", "at = (keys[t] >> shift) * wide", "at = keys[t] >> shift", ("tests/test_text_count.py",)
     ),
-    Mutation(M + "temper_problem.py", "slope[inner + own] -= w", "slope[inner + own] += w", ("tests/test_temper.py",)),
+    Mutation(M + "temper_problem.py", "w * (mine - 1.0)", "w * (mine + 1.0)", ("tests/test_temper.py",)),
+    Mutation(M + "temper_problem.py", "share *= mine", "share *= 1.0", ("tests/test_temper.py",)),
+    Mutation(M + "temper_problem.py", "far = w * mean[a]", "far = mean[a]", ("tests/test_temper.py",)),
+    Mutation(
+        F + "left_out.py",
+        "(values + 1) * left.n_groups + left.groups",
+        "(values + 1) * left.n_groups",
+        ("tests/test_leave_one_out.py",),
+    ),
     Mutation(
         M + "glm/losses.py",
         "rate - y * score, rate - y, rate",

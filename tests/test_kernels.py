@@ -124,6 +124,18 @@ def test_places_put_every_value_in_its_groups_rows(groups):
         assert mine[mine >= 0].tolist() == np.flatnonzero(groups == g).tolist()
 
 
+@pytest.mark.parametrize("zeros", [0.0, 30.0])
+def test_bins_of_equal_masses_are_their_python(zeros):
+    keys = np.arange(-40, 60)
+    mass = np.random.default_rng(7).integers(1, 9, 100).astype(float)
+    mass[40] += zeros
+    (starts, _), (plain, _) = both(kernels.equal_masses, keys, mass, 12)
+    assert starts.tolist() == plain.tolist()
+    assert (40 in starts and 41 in starts) == (zeros > 0)  # zero stands alone where it is often enough
+    each = np.add.reduceat(mass, starts)
+    assert each.max() < mass.sum() / 12 + mass.max()
+
+
 def test_add_gaussian_is_its_python(block):
     arguments = np.array([0.1, -2.0]), np.array([0.5, 3.0]), np.array([-1.0, 1.0])
     assert_same_bits(*both(kernels.add_gaussian, block[:, 0].copy(), *arguments, np.ones((2, ROWS))))

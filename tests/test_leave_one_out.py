@@ -17,7 +17,7 @@ from evenodds.audit import evaluate
 from evenodds.data.files import read
 from evenodds.families import Binned, Gaussians, Kernel, left_words
 from evenodds.families import words as words_family
-from evenodds.families.left_out import Left
+from evenodds.families.left_out import Left, once_each
 from evenodds.families.word_shares import unit_of
 from evenodds.models.naive_bayes import Model
 from evenodds.tally import Tally
@@ -144,6 +144,21 @@ def test_a_mixed_table_with_holes(estimate, prior):
     model = fixed(nb.fit(frame, y, sample_weight=weights).model_)
     got = nb.leave_one_out(frame, y, sample_weight=weights)
     assert_close(got, without_each(model, pa.Table.from_pandas(frame), y.tolist(), weights))
+
+
+@pytest.mark.parametrize("weights", ["alike", "alike in a class", "of rows"])
+def test_rows_of_one_value_and_class_are_told_the_same_once(weights):
+    rng, asked = np.random.default_rng(3), []
+    values, groups = rng.integers(-1, 5, 300), rng.integers(0, 3, 300)
+    amounts = {"alike": np.ones(300), "alike in a class": 1.0 + groups, "of rows": 1.0 + rng.random(300)}[weights]
+
+    def says(values, left):
+        asked.append(len(values))
+        return values[:, None] + np.outer(left.amounts, np.arange(3)) + 10.0 * (left.groups[:, None] == np.arange(3))
+
+    left = Left(groups, amounts, 3, np.zeros(300, bool))
+    assert once_each(values, 5, left, says).tolist() == says(values, left).tolist()
+    assert asked[0] == (300 if weights == "of rows" else 18)
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES)

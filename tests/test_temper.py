@@ -86,16 +86,17 @@ def test_thirty_rows_are_left_nearly_as_they_are():
     assert np.mean(worse) < 1.02
 
 
-def test_slope_and_curve_are_the_derivatives():
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("columns", [1, 5])
+def test_slope_and_curve_are_the_derivatives(classes, columns):
     rng = np.random.default_rng(0)
-    y, n = rng.integers(0, 3, 50), 50
-    said = [
-        Said(("t",), rng.normal(size=(n, 3)), rng.integers(0, 40, n).astype(float)),
-        Said(("x",), rng.normal(size=(n, 3))),
-    ]
-    problem = Problem(np.log(rng.dirichlet(np.ones(3), n)), said, y, rng.random(n))
+    y, n = rng.integers(0, classes, 50), 50
+    says = rng.normal(size=(1 + columns, n, classes))
+    text = Said(("t",), says[0], rng.integers(0, 40, n).astype(float))
+    said = [text, *(Said((f"x{j}",), one) for j, one in enumerate(says[1:]))]
+    problem = Problem(np.log(rng.dirichlet(np.ones(classes), n)), said, y, rng.random(n))
     for _ in range(5):
-        at = 0.3 * rng.normal(size=2 + 1 + 1 + 3)
+        at = 0.3 * rng.normal(size=1 + columns + 1 + 1 + classes)
         assert_allclose(problem(at)[1], approx_fprime(at, lambda x: problem(x)[0], 1e-6), rtol=1e-4, atol=1e-4)
         cost, slope, curve = problem.bent(at)
         assert (cost, slope.tolist()) == (problem(at)[0], problem(at)[1].tolist())
@@ -114,7 +115,7 @@ def two_texts_and_a_table(n: int = 400) -> Problem:
 def test_both_ways_down_come_to_the_same_numbers(monkeypatch):
     """Newton's steps where there are few numbers, and those without a matrix where there are many."""
     problem = two_texts_and_a_table()
-    found = least(problem, problem.first(0.5))
+    found = least(problem, problem.first(0.5), 1e-6)
     monkeypatch.setattr("evenodds.models.temper_problem.DIRECT", 0)
     other = least(problem, problem.first(0.5))
     assert abs(problem(found)[0] - problem(other)[0]) < 1e-6

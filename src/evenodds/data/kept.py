@@ -1,10 +1,10 @@
 """Some rows of a source, kept while all of them pass by.
 
-A row is chosen by a hash of its number, so neither batches nor threads matter: those with the lowest hashes, an eighth
-of all rows, but at least 2,000 and at most as many as are wanted.
+A row is chosen by a hash of its number, so neither batches nor threads matter: those with the lowest hashes, one in 64
+(with texts, in 8), but at least 10,000 (2,000) and at most as many as are wanted.
 
 >>> chosen(100_000)[:5]
-array([ 0,  3,  5, 33, 34])
+array([ 0,  3, 33, 34, 42])
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from evenodds.texts import Texts
 
 Hashes = NDArray[np.uint64]
 Picked = tuple[int, tuple[Hashes, "Learnt"]]  # of a batch: how many rows it had, and those that may be wanted
-PART = 8
-LEAST, LEAST_TEXTS = 10_000, 2_000  # rows of a table, and of one with texts, which may be long
+PART, PART_TEXTS = 64, 8  # of a table, and of one with texts: a pass over it takes longer by far
+LEAST, LEAST_TEXTS = 10_000, 2_000
 MOST, MOST_TEXTS = 200_000, 20_000
 
 
@@ -67,9 +67,19 @@ def _enough(many: int) -> int:
     return many + 6 * math.isqrt(many) + 6
 
 
+def _limit(many: int, rows: int) -> np.uint64:
+    """The hash up to which these are, of so many rows."""
+    return np.uint64(min(1.0, _enough(many) / rows) * (2**64 - 2**12))
+
+
 def _lowest(hashes: Hashes, many: int) -> Ints:
     """Where the lowest are; hashes of different numbers differ."""
-    return np.argpartition(hashes, many - 1)[:many] if 0 < many < len(hashes) else np.arange(min(len(hashes), many))
+    if not 0 < many < len(hashes):
+        return np.arange(min(len(hashes), many))
+    some = np.flatnonzero(hashes <= _limit(many, len(hashes)))
+    if len(some) < many:
+        some = np.arange(len(hashes))
+    return some[np.argpartition(hashes[some], many - 1)[:many]]
 
 
 class Kept:
@@ -87,7 +97,7 @@ class Kept:
         """Say how many rows there will be, so that few more are picked than are wanted."""
         many = self._wanted(rows)
         if many < rows:
-            self._limit = np.uint64(min(1.0, _enough(many) / rows) * (2**64 - 2**12))
+            self._limit = _limit(many, rows)
 
     def pick(self, start: int, rows: int, kept: Ints | None, learnt: Learnt) -> tuple[Hashes, Learnt]:
         """Those of a batch that may be wanted; `kept` are their numbers in it, where some were left out."""

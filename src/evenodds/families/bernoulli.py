@@ -23,8 +23,8 @@ from evenodds.families.distribution import (
     tidy,
 )
 from evenodds.families.leaves import Floats, Rows, count, read
-from evenodds.families.left_out import Counted, How, Left
-from evenodds.labels import Fixed
+from evenodds.families.left_out import Counted, How, Left, once_each
+from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
@@ -184,15 +184,14 @@ class Bernoulli(Family):
         start = cls.flat_prior(how.strength) if how.prior is None else how.prior
         sides = Counted(cls.table(tally), np.array([start.b, start.a], float), np.ones(2, bool))
 
-        def evidence(x: Any, left: Left) -> Floats:
-            values = (x == 1).astype(np.int64)
+        def says(values: Ints, left: Left) -> Floats:
             if how.estimate != "map":
                 return sides.log_shares(values, left, how)
             mine, total, prior, weight = sides.cells(values, left, how)
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(Beta(mine + prior, total - mine + (weight - prior)).mode))
 
-        return evidence
+        return lambda x, left: once_each((x == 1).astype(np.int64), 2, left, says)
 
     def log_prob(self, x: Any) -> Floats:
         """log p where x is 1, log (1 - p) where it is 0."""

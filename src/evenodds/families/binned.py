@@ -16,7 +16,7 @@ from evenodds.families.base import COLUMN, Estimate, Family, check_estimate
 from evenodds.families.categorical import Dirichlet, shares_read
 from evenodds.families.distribution import Distribution, Seed, generator, look_up, some, spread, tidy
 from evenodds.families.leaves import Floats, Rows, plain
-from evenodds.families.left_out import Counted, How, Left
+from evenodds.families.left_out import Counted, How, Left, once_each
 from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -123,7 +123,11 @@ class Binned(Family):
         start = cls.flat_prior(how.strength) if how.prior is None else how.prior
         prior = np.broadcast_to(np.asarray(start.concentration, float), len(counts))
         table = Counted(counts, prior, np.ones(len(counts), bool))
-        return lambda x, left: table.log_shares(bins.codes(x).astype(np.int64), left, how)
+
+        def says(values: Ints, left: Left) -> Floats:
+            return table.log_shares(values, left, how)
+
+        return lambda x, left: once_each(bins.codes(x).astype(np.int64), len(counts), left, says)
 
     def log_prob(self, x: Any) -> Floats:
         """log density, or log mass at a lump; NaN for a missing value."""
@@ -245,7 +249,7 @@ def _cut(tally: Tally, column: Column) -> tuple[Floats, Floats, tuple[float, flo
     keys, counts = numeric.histogram(tally)
     if not len(keys):
         return np.array([0.0, 1.0]), np.zeros((1, len(tally.groups))), (0.0, 0.0), -1
-    starts = _starts(keys, counts.sum(axis=1), column.bins)
+    starts = kernels.equal_masses(keys, counts.sum(axis=1), column.bins)
     lower, upper = numeric.spans(keys)
     stops = np.append(starts[1:], len(keys))
     cuts = (upper[starts[1:] - 1] + lower[starts[1:]]) / 2
@@ -257,24 +261,3 @@ def _cut(tally: Tally, column: Column) -> tuple[Floats, Floats, tuple[float, flo
     grouped = np.add.reduceat(counts, starts, axis=0)
     first, last = (0.0 if lump == i else float(1 / (grouped[i].sum() + 2)) for i in (0, len(grouped) - 1))
     return edges, grouped, (first, 0.0 if lump == len(grouped) - 1 else last), lump
-
-
-def _starts(keys: Ints, mass: Floats, bins: int) -> Ints:
-    """Where each bin begins among the histogram's bins: each takes its part of the mass that is left."""
-    cumulative = np.concatenate([[0.0], np.cumsum(mass)])
-    total, starts, at = cumulative[-1], [0], 0
-    zero = int(np.searchsorted(keys, 0))
-    lump = zero < len(keys) and keys[zero] == 0 and mass[zero] * 2 * bins >= total
-    for left in range(bins, 1, -1):
-        goal = cumulative[at] + (total - cumulative[at]) / left
-        stop = int(np.searchsorted(cumulative, goal))
-        if stop > at + 1 and goal - cumulative[stop - 1] < cumulative[stop] - goal:
-            stop -= 1
-        stop = max(stop, at + 1)
-        if lump and at <= zero < stop:
-            stop = zero if at < zero else zero + 1
-        if stop >= len(keys):
-            break
-        starts.append(stop)
-        at = stop
-    return np.array(starts)

@@ -23,8 +23,8 @@ from evenodds.families.distribution import (
     tidy,
 )
 from evenodds.families.leaves import Floats, Rows, axis_of, count_many, read
-from evenodds.families.left_out import Counted, How, Left
-from evenodds.labels import Grid, Labels, canonical
+from evenodds.families.left_out import Counted, How, Left, once_each
+from evenodds.labels import Grid, Ints, Labels, canonical
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
@@ -220,10 +220,14 @@ class Categorical(Family):
 
         def evidence(x: Coded, left: Left) -> Floats:
             values = labels.find(x.labels.keys)[x.places]
-            strange = values < 0
-            if np.any(strange & (left.amounts > 0)):
-                text = x.labels.text(int(x.places[np.argmax(strange & (left.amounts > 0))]))
+            strange = (values < 0) & (left.amounts > 0)
+            if strange.any():
+                text = x.labels.text(int(x.places[np.argmax(strange)]))
                 raise DataError(f"the value {text!r} was never learnt: only rows that were learnt can be left out")
+            return once_each(values, len(table.counts), left, says)
+
+        def says(values: Ints, left: Left) -> Floats:
+            strange = values < 0
             log_p = table.log_shares(np.where(strange, 0, values), left, how)
             log_p[strange] = -np.inf
             if how.unseen:

@@ -226,3 +226,29 @@ def sum_weighted(
         sums[g, 3] += ((s - (t - b)) + (second - b)) + e
     at[1] = used
     return True
+
+
+@kernel
+def equal_masses(keys: Any, mass: Any, bins: int) -> Any:
+    """Where each of so many bins begins among the histogram's: each takes its part of the mass that is left.
+
+    Zero stands alone if it has half a bin's mass.
+    """
+    cumulative = np.concatenate((np.zeros(1), np.cumsum(mass)))
+    total, at, found = cumulative[-1], 0, 1
+    starts = np.zeros(bins, np.int64)
+    zero = np.searchsorted(keys, 0)
+    lump = zero < len(keys) and keys[zero] == 0 and mass[zero] * 2 * bins >= total
+    for left in range(bins, 1, -1):
+        goal = cumulative[at] + (total - cumulative[at]) / left
+        stop = np.searchsorted(cumulative, goal)
+        if stop > at + 1 and goal - cumulative[stop - 1] < cumulative[stop] - goal:
+            stop -= 1
+        stop = max(stop, at + 1)
+        if lump and at <= zero < stop:
+            stop = zero if at < zero else zero + 1
+        if stop >= len(keys):
+            break
+        starts[found] = at = stop
+        found += 1
+    return starts[:found]

@@ -8,7 +8,9 @@ takes w with it. Everything here is for many rows at once: arrays are (rows, gro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -64,6 +66,13 @@ class Left:
         found[self.own] = self.gone
         return found
 
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all rows of a group weigh the same."""
+        weight = np.zeros(self.n_groups)
+        weight[self.groups] = self.amounts
+        return bool((weight[self.groups] == self.amounts).all())
+
     def put(self, totals: Floats, own: Floats) -> Floats:
         """The groups' numbers, (groups,) or (rows, groups), with each row's own group's exchanged."""
         found = np.empty((len(self.groups), self.n_groups))
@@ -77,6 +86,20 @@ class Left:
         found[:] = totals
         found[self.own] = less(found[self.own], self.amounts)
         return found
+
+
+def once_each(values: Ints, kinds: int, left: Left, says: Callable[[Ints, Left], Floats]) -> Floats:
+    """What `says` has to say of each row's value, one of so many or -1, asked once for each value and group.
+
+    Rows of one group that weigh the same and have the same value are told the same.
+    """
+    size = (kinds + 1) * left.n_groups
+    if size > len(values) or not left.alike:
+        return says(values, left)
+    places = (values + 1) * left.n_groups + left.groups
+    rows = np.zeros(size, np.int64)
+    rows[places] = np.arange(len(values))
+    return says(values[rows], left.some(rows)).take(places, axis=0)
 
 
 def less(counts: Floats, amounts: Floats) -> Floats:

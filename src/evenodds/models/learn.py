@@ -7,7 +7,7 @@ from typing import Any
 
 from evenodds.cells import target_kind
 from evenodds.data.decide import decide
-from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, Kept
+from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, PART_TEXTS, Kept
 from evenodds.data.memory import Table
 from evenodds.data.reading import Reading, coded, is_arrow_text
 from evenodds.data.report import Report
@@ -62,7 +62,7 @@ def in_one_pass(
 def bounds(schema: Schema) -> tuple[int, int, int]:
     """How many rows are kept while all are learnt: so many at most, one in so many, and so many at least."""
     texts = any(column.words is not None for column in schema.features.values())
-    return (MOST_TEXTS, PART, LEAST_TEXTS) if texts else (MOST, PART, LEAST)
+    return (MOST_TEXTS, PART_TEXTS, LEAST_TEXTS) if texts else (MOST, PART, LEAST)
 
 
 def most_rows(model: Model) -> int:

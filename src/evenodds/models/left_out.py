@@ -145,7 +145,10 @@ class LeftOut:
         if isinstance(x, np.ndarray):
             assert column.family is not None
             column.family.check(x, name, start)
-        total, some = np.zeros((rows.rows, left.n_groups)), np.flatnonzero(_known(x))
+        known = _known(x)
+        if known.all() and not isinstance(x, Texts):
+            return self._evidence(name, x, left)
+        total, some = np.zeros((rows.rows, left.n_groups)), np.flatnonzero(known)
         if isinstance(x, Texts):
             lengths[name] = np.zeros(rows.rows)
         for mine in _pieces(x, some):
@@ -154,11 +157,16 @@ class LeftOut:
                 words = column.words or PLAIN
                 known = bags(known, words.tokens, buckets=words.buckets)
                 lengths[name][mine] = known.lengths(words.distinct)
-            says = _refused(f"column {name!r}", self._columns[name], known, out)
-            says[out.lost] = -np.inf
-            says[np.isneginf(says.max(axis=1))] = 0.0
-            total[mine] = says
+            total[mine] = self._evidence(name, known, out)
         return total
+
+    def _evidence(self, name: str, known: Any, left: Left) -> Floats:
+        says: Floats = _refused(f"column {name!r}", self._columns[name], known, left)
+        if left.gone.any():
+            says[left.lost] = -np.inf
+        if says.min(initial=0.0) == -np.inf:
+            says[np.isneginf(says.max(axis=1))] = 0.0
+        return says
 
 
 def _pieces(x: Any, some: Ints) -> Iterator[Ints]:

@@ -37,7 +37,8 @@ from evenodds.models.temper_problem import Said as Said
 
 NEVER = -1e5  # stands for log 0: no row is lost to it, no number overflows
 GRID = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)  # exponents to start from
-FEW, NEARBY = 500, 0.5  # rows that tell with which of them, and most of the way; how near, in log-likelihood
+FEW, MORE = 500, 4  # rows that tell with which of them, and most of the way; times as many tell the next part of it
+NEARBY = 1.0  # how near each of these ways comes to its end, in log-likelihood
 
 
 @dataclass(frozen=True)
@@ -145,10 +146,13 @@ def fit(
         ]
     finite = [one._replace(evidence=np.maximum(one.evidence, NEVER)) for one in once(said)]
     problem = Problem(np.maximum(start, NEVER), finite, y, weights)
-    few = problem.some(slice(None, None, -(-len(y) // FEW)))
-    begin = min(map(problem.first, GRID), key=lambda x: few(x)[0])
+    step = -(-len(y) // FEW)
+    few = problem.some(slice(None, None, step))
+    x = min(map(problem.first, GRID), key=lambda x: few(x)[0])
     with alone():
-        found = problem.parts(least(problem, least(few, begin, NEARBY)))
+        while step > 1:
+            x, step = least(problem.some(slice(None, None, step)), x, NEARBY), step // MORE
+        found = problem.parts(least(problem, x))
     exponents: dict[str, float] = {}
     shrink: dict[str, float] = {}
     for one, log_a, b, centre in zip(finite, found.logs, found.shrink, problem.centres):

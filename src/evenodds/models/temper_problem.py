@@ -24,7 +24,7 @@ NEAR = 1e-3  # of log-likelihood, that the last step gains: what it leaves is it
 LEAST = -37.0  # a log of probability, below which it is 0: beside 1 it is lost in rounding
 STEPS, FLAT = 100, 1e-6
 USUAL = 0.7  # power of a text's length, to begin with
-FAR, SHORT = 3.0, 1e-9  # what a step may change a log by, at most and at least
+FAR, SHORT = 1.0, 1e-9  # what a step may change a log by, at most and at least
 
 
 class Said(NamedTuple):
@@ -60,63 +60,79 @@ def weigh(
 ) -> float:
     """-log of the probability of the rows' classes; its derivatives are added to `slope` and, if it has room, `curve`.
 
-    says[i, c, j] is what group j says of row i and class c; logs[i, j] the log of a text's length, where texts has j.
+    says[i, o, j] is what group j says of row i for another class than its own (the o-th of the others) and against its
+    own; logs[i, k] is the log of the length of the text in group texts[k]. The curve is symmetric: only its diagonal
+    and what is left of it are added.
     """
-    n, classes, groups = says.shape
-    inner = groups + len(texts)
-    each, p, mean = np.empty((classes, inner)), np.empty(classes), np.empty(inner)
-    cost = 0.0
+    n, others, groups = says.shape
+    inner, bent = groups + len(texts), len(curve) > 0
+    each, p, mean = np.empty((others, inner)), np.empty(others), np.empty(inner)
+    believed, cost = np.exp(exponents), 0.0
     for i in range(n):
-        own, w, most, whole = y[i], weights[i], -np.inf, 0.0
-        for j in range(groups):
-            mean[j] = np.exp(exponents[j] - shrink[j] * logs[i, j])
-        for c in range(classes):
-            p[c] = offsets[c]
+        own, w, most = y[i], weights[i], 0.0
+        for k in range(len(texts)):
+            believed[texts[k]] = np.exp(exponents[texts[k]] - shrink[k] * logs[i, k])
+        for o in range(others):
             for j in range(groups):
-                each[c, j] = mean[j] * says[i, c, j]  # its own slope by the log of its exponent
-                p[c] += each[c, j]
-            for k in range(len(texts)):
-                each[c, groups + k] = -logs[i, texts[k]] * each[c, texts[k]]
-            most = max(most, p[c])
-        cost += w * (most - p[own])
-        for c in range(classes):
-            p[c] = np.exp(p[c] - most) if p[c] - most > LEAST else 0.0
-            whole += p[c]
-        cost += w * np.log(whole)
+                each[o, j] = believed[j] * says[i, o, j]  # its own slope by the log of its exponent
+            a, b, c, d = offsets[o + (o >= own)] - offsets[own], 0.0, 0.0, 0.0
+            for j in range(0, groups - 3, 4):  # four sums, none of which waits for another
+                a, b, c, d = a + each[o, j], b + each[o, j + 1], c + each[o, j + 2], d + each[o, j + 3]
+            for j in range(groups - groups % 4, groups):
+                a += each[o, j]
+            p[o] = a + b + (c + d)
+            most = max(most, p[o])
+        mine = whole = np.exp(-most)
+        for o in range(others):
+            p[o] = np.exp(p[o] - most) if p[o] - most > LEAST else 0.0
+            whole += p[o]
+        cost += w * (most + np.log(whole))
+        mine /= whole
+        slope[inner + own] += w * (mine - 1.0)
         mean[:] = 0.0
-        for c in range(classes):
-            p[c] /= whole
+        for o in range(others):
+            p[o] /= whole
+            if p[o] == 0.0:
+                continue
+            slope[inner + o + (o >= own)] += w * p[o]
+            for k in range(len(texts)):
+                each[o, groups + k] = -logs[i, k] * each[o, texts[k]]
             for a in range(inner):
-                mean[a] += p[c] * each[c, a]
-            slope[inner + c] += w * p[c]
-        slope[inner + own] -= w
+                mean[a] += p[o] * each[o, a]
         for a in range(inner):
-            slope[a] += w * (mean[a] - each[own, a])
-        if len(curve) == 0:
+            slope[a] += w * mean[a]
+        if not bent or whole == 1.0:  # a row of which there is no doubt has no curvature
             continue
         for j in range(groups):
-            curve[j, j] += w * (mean[j] - each[own, j])
+            curve[j, j] += w * mean[j]
         for k in range(len(texts)):
-            j, b = texts[k], groups + k
-            lean = w * (mean[b] - each[own, b])
-            curve[j, b] += lean
-            curve[b, j] += lean
-            curve[b, b] -= logs[i, j] * lean
-        for c in range(classes):
-            share = w * p[c]
+            b = groups + k
+            curve[b, texts[k]] += w * mean[b]
+            curve[b, b] -= w * logs[i, k] * mean[b]
+        curve[inner + own, inner + own] += w * mine * (1.0 - mine)
+        for a in range(inner):
+            curve[inner + own, a] -= w * mine * mean[a]
+        for o in range(others):
+            share, c = w * p[o], o + (o >= own)
             if share == 0.0:
                 continue
+            curve[inner + c, inner + c] += share * (1.0 - p[o])
+            curve[inner + max(c, own), inner + min(c, own)] -= share * mine
+            for d in range(o):
+                curve[inner + c, inner + d + (d >= own)] -= share * p[d]
             for a in range(inner):
-                each[c, a] -= mean[a]
+                curve[inner + c, a] += share * (each[o, a] - mean[a])
+            if others == 1:
+                share *= mine
             for a in range(inner):
-                far = share * each[c, a]
-                curve[inner + c, a] += far
-                curve[a, inner + c] += far
-                for b in range(inner):
-                    curve[a, b] += far * each[c, b]
-            curve[inner + c, inner + c] += share
-            for d in range(classes):
-                curve[inner + c, inner + d] -= share * p[d]
+                far = share * each[o, a]
+                for b in range(a + 1):
+                    curve[a, b] += far * each[o, b]
+        if others > 1:
+            for a in range(inner):
+                far = w * mean[a]
+                for b in range(a + 1):
+                    curve[a, b] -= far * mean[b]
     return cost
 
 
@@ -126,16 +142,18 @@ class Problem:
     def __init__(self, start: Floats, said: Sequence[Said], y: Any, weights: Floats) -> None:
         n, self.classes = start.shape
         self.y, self.weights, self.groups = np.asarray(y, np.int64), weights, len(said)
-        self.says = np.empty((n, self.classes, len(said) + 1))  # the groups', and last the class prior's
+        self.says = np.empty((n, self.classes - 1, len(said) + 1))  # the groups', and last the class prior's
+        first, others = np.arange(n)[:, None] * self.classes, np.arange(self.classes - 1)
+        own, rest = first + self.y[:, None], first + others + (others >= self.y[:, None])
         for j, evidence in enumerate([*(one.evidence for one in said), start]):
-            self.says[:, :, j] = evidence - evidence.max(axis=1, keepdims=True)
-        self.texts = np.flatnonzero([one.lengths is not None for one in said])
-        self.centres, self.logs = [0.0] * len(said), np.zeros((n, len(said) + 1))
-        for j, one in enumerate(said):  # around the mean length exponent and power are told apart
-            if one.lengths is not None:
-                log = np.log(np.maximum(one.lengths, 1.0))
-                self.centres[j] = float((weights * log).sum() / max(weights.sum(), 1e-300))
-                self.logs[:, j] = log - self.centres[j]
+            np.subtract(evidence.take(rest), evidence.take(own), out=self.says[:, :, j])
+        lengths = {j: one.lengths for j, one in enumerate(said) if one.lengths is not None}
+        self.texts = np.array(list(lengths), np.int64)
+        self.centres, self.logs = [0.0] * len(said), np.zeros((n, len(lengths)))
+        for k, (j, length) in enumerate(lengths.items()):  # around the mean length exponent and power are told apart
+            log = np.log(np.maximum(length, 1.0))
+            self.centres[j] = float((weights * log).sum() / max(weights.sum(), 1e-300))
+            self.logs[:, k] = log - self.centres[j]
         sizes = len(said), 1, len(self.texts), self.classes
         self.widths = np.repeat([WIDE, BALANCE, SHRINKING, BALANCE], sizes)
         self.table = np.zeros(len(self.widths), bool)  # which numbers are a table's exponents
@@ -169,12 +187,13 @@ class Problem:
 
     def bent(self, x: Floats) -> tuple[float, Floats, Floats]:
         """The same, and the matrix of second derivatives."""
-        (cost, slope), curve = self._prior(x), self._bend(x)
-        return cost + self._rows(x, slope, curve), slope, curve
+        (cost, slope), curve = self._prior(x), np.zeros((len(x), len(x)))
+        cost += self._rows(x, slope, curve)
+        return cost, slope, curve + np.tril(curve, -1).T + self._bend(x)
 
     def _rows(self, x: Floats, slope: Floats, curve: Floats) -> float:
         found, rows = self.parts(x), (self.says, self.logs, self.texts, self.y, self.weights)
-        numbers = np.append(found.logs, found.prior), np.append(found.shrink, 0.0), found.offsets.copy()
+        numbers = np.append(found.logs, found.prior), found.shrink[self.texts], found.offsets.copy()
         return float(weigh(*rows, *numbers, slope, curve))
 
     def _apart(self, x: Floats) -> tuple[Floats, float]:
