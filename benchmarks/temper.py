@@ -10,15 +10,22 @@ Enron 4). Where a test set is published, the same is told of ten random folds of
 there is the temper's fault, what is wrong only on the test set is a change between the two. The error of a slope is
 that of rows drawn again with replacement. The time of tempering is that of a fit with it less that of one without,
 beside the time of the fit and its estimate ("a pass"), on one thread, by the processor's clock: the fastest of fifteen
-of each, in turns. `--tables` tells how honest the odds are on tables and one collection more, in the same words.
+of each, in turns.
+
+`--tables` tells how honest the odds are on tables and one collection more, tempered and of the bridge, and the time of
+tempering: of a table in memory, of its CSV file, and in memory of its rows repeated until they are a million.
 """
 
 import argparse
+import os
+import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import csv
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import accuracy_score, log_loss
@@ -28,20 +35,29 @@ from sklearn.pipeline import make_pipeline
 
 import evenodds as eo
 from benchmarks import report, text_data
-from benchmarks.bridge import TABLES, Rows
+from benchmarks.bridge import TABLES, Rows, bridge
 from evenodds.audit.metrics import Metrics, tally
 
 SETS = ("sms", "enron1", "enron4", "subj", "mr", "trec", "webkb", "r8", "20newsgroups")
 SHUFFLES = 5
+WORDS = eo.Words(ngrams=2)
+MANY = 1_000_000  # rows of a table that is repeated
 DRAWS = 20  # of labels from the model's own probabilities
 
 
-def fitted(texts: Any, y: Any, temper: bool) -> tuple[Any, float]:
+def fitted(x: Any, y: Any, temper: bool, columns: Any = WORDS) -> tuple[Any, float]:
     """A model that is ready to answer, and how long that took."""
     start = time.process_time()
-    model = eo.NaiveBayes(columns=eo.Words(ngrams=2), temper=temper, threads=1).fit(texts, y)
+    model = eo.NaiveBayes(columns, temper=temper, threads=1).fit(x, y)
     model.model_.scorer  # noqa: B018  estimated
     return model, time.process_time() - start
+
+
+def passes(x: Any, y: Any, columns: Any = WORDS, turns: int = 15) -> dict[str, float]:
+    """The seconds of a pass, and those that tempering adds to it. No model stays: its memory serves the next."""
+    each = [[fitted(x, y, temper, columns)[1] for temper in (False, True)] for _ in range(turns)]
+    plain, tempered = map(min, zip(*each))
+    return {"pass": plain, "temper": tempered - plain}
 
 
 def ece(classes: Any, truth: Any, log_p: Any) -> float:
@@ -107,13 +123,9 @@ def measure(name: str, peer: bool) -> dict[str, Any]:
     documents = text_data.load(name)
     train, test = documents.splits()[0]
     (texts, y), (new, truth) = documents.some(train), documents.some(test)
-    column, both = pa.array(texts), (False, True)
-    turns = [
-        [fitted(column, y, temper)[1] for temper in both] for _ in range(15)
-    ]  # no model stays: its memory serves the next
-    pass_seconds, seconds = map(min, zip(*turns))
-    out: dict[str, Any] = {"set": name, "rows": len(y), "pass": pass_seconds, "temper": seconds - pass_seconds}
-    for label, temper in zip(("plain", "tempered"), both):
+    column = pa.array(texts)
+    out: dict[str, Any] = {"set": name, "rows": len(y), **passes(column, y)}
+    for label, temper in (("plain", False), ("tempered", True)):
         model = fitted(column, y, temper)[0]
         log_p = model.predict_log_proba(new)
         codes = np.searchsorted(model.classes_, truth)
@@ -133,31 +145,60 @@ def measure(name: str, peer: bool) -> dict[str, Any]:
     return out
 
 
-def of_table(name: str, shuffles: int) -> dict[str, Any]:
+def held_out(rows: Rows, make: Callable[[], Any], shuffles: int) -> dict[str, float]:
     """How far the odds of a set's rows are to be believed, each held out in one of ten folds: the mean of shuffles."""
-    rows = Rows(name)
-    families = {"numeric": eo.Binned, "nominal": eo.Categorical}
-    columns = eo.Words(ngrams=2) if rows.is_text else {x: families[kind] for x, kind in rows.table.types.items()}
-    classes, slopes, excesses = np.unique(rows.y), [], []
+    classes, slopes, excesses, wrong = np.unique(rows.y), [], [], []
+    truth = np.searchsorted(classes, rows.y)
     for seed in range(shuffles):
         log_p = np.full((len(rows.y), len(classes)), -700.0)
         for train, test in StratifiedKFold(10, shuffle=True, random_state=seed).split(rows.y, rows.y):
-            model = eo.NaiveBayes(columns, temper=True).fit(rows.some(train), rows.y[train])
+            model = make().fit(rows.some(train), rows.y[train])
             known = np.searchsorted(classes, model.classes_)
             log_p[np.ix_(test, known)] = np.maximum(model.predict_log_proba(rows.some(test)), -700.0)
-        slopes.append(slope(np.searchsorted(classes, rows.y), log_p))
+        slopes.append(slope(truth, log_p))
         excesses.append(excess(classes, rows.y, log_p))
-    return {"set": name, "rows": len(rows.y), "excess_ece": np.mean(excesses).item(), "slope": np.mean(slopes).item()}
+        wrong.append((log_p.argmax(axis=1) != truth).sum())
+    means = np.mean([excesses, slopes, wrong], axis=1).tolist()
+    return dict(zip(("excess_ece", "slope", "wrong"), means))
+
+
+def of_table(name: str, shuffles: int) -> dict[str, Any]:
+    """One table, or one collection more."""
+    rows = Rows(name)
+    families = {"numeric": eo.Binned, "nominal": eo.Categorical}
+    columns = WORDS if rows.is_text else {x: families[kind] for x, kind in rows.table.types.items()}
+    out: dict[str, Any] = {"set": name, "rows": len(rows.y)}
+    out["tempered"] = held_out(rows, lambda: eo.NaiveBayes(columns, temper=True), shuffles)
+    out["bridge"] = held_out(rows, lambda: bridge(rows), 1)
+    if not rows.is_text:
+        table = pa.Table.from_pandas(rows.some(np.arange(len(rows.y))), preserve_index=False)
+        many = -(-MANY // len(rows.y))
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "rows.csv")
+            csv.write_csv(table.append_column("its class", pa.array(map(str, rows.y))), file)
+            out["file"] = passes(file, "its class", columns)
+        out["memory"] = passes(table, rows.y, columns)
+        repeated = pa.concat_tables([table] * many).combine_chunks()
+        out["million"] = passes(repeated, np.tile(rows.y, many), columns, 3)
+    return out
 
 
 def all_tables(shuffles: int, to_file: bool) -> None:
     """The tables of the bridge's benchmark, and SST."""
-    results = []
+    results, shown = [], []
     for name in ("sst", *TABLES):
-        results.append(of_table(name, shuffles))
-        print(results[-1], flush=True)
-    shown = [[x["set"], f"{x['rows']:,}", f"{x['excess_ece']:+.3f}", f"{x['slope']:.2f}"] for x in results]
-    print(report.table(["set", "rows", "excess ECE", "slope"], shown))
+        one = of_table(name, shuffles)
+        results.append(one)
+        honest = [f"{one[x]['excess_ece']:+.3f}, {one[x]['slope']:.2f}" for x in ("tempered", "bridge")]
+        times = [
+            f"{1e3 * one[x]['temper']:.0f} / {1e3 * one[x]['pass']:.0f} = {one[x]['temper'] / one[x]['pass']:.2f}"
+            for x in ("file", "memory", "million")
+            if x in one
+        ]
+        shown.append([name, f"{one['rows']:,}", *honest, *times, *[""] * (3 - len(times))])
+        print(*shown[-1], sep="  ", flush=True)
+    head = ["set", "rows", "tempered: excess ECE, slope", "bridge", "ms added to a file", "in memory", "a million rows"]
+    print(report.table(head, shown))
     if to_file:
         print(report.save("temper_tables", {"results": results}))
 
@@ -167,13 +208,13 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--no-peer", action="store_true")
     parser.add_argument("--save", action="store_true")
-    parser.add_argument("--tables", action="store_true", help="how honest the odds are on tables instead")
+    parser.add_argument("--tables", action="store_true", help="tables instead of texts")
     options = parser.parse_args()
     if options.tables:
         all_tables(3, options.save)
         return
     some = text_data.load("sms").texts[:500]
-    eo.NaiveBayes(columns=eo.Words(ngrams=2), temper=True).fit(some, ["a", "b"] * 250).predict_proba(some)  # compiled
+    eo.NaiveBayes(WORDS, temper=True).fit(some, ["a", "b"] * 250).predict_proba(some)  # compiled
     results, rows = [], []
     for name in options.sets.split(","):
         one = measure(name, not options.no_peer)

@@ -244,6 +244,25 @@ def test_side_by_side_one_by_one_and_by_unit_weights_the_tally_is_the_same(group
     assert_same(whole, tally(list(one_by_one.T), groups, np.ones(ROWS)), terms(x))
 
 
+def test_moments_of_a_row_major_array_are_summed_as_it_lies(groups, monkeypatch):
+    """Some rows of all columns at a time: those side by side in one call, one with another between in its own."""
+    x = np.random.default_rng(5).normal(100, 30, (ROWS, 9))
+    x[::11, 1] = np.nan
+
+    def moments(columns):
+        named = {f"x{j}": Column() for j in range(len(columns))}
+        return Tally.of(Fixed(GROUPS), numeric.leaves(columns, Rows(groups, GROUPS), named, histogram=False))
+
+    monkeypatch.setattr(numeric, "LYING", 64)
+    some = [0, 1, 2, 3, 5, 6, 8]
+    calls = []
+    whole = kernels.tally_columns
+    monkeypatch.setattr(kernels, "tally_columns", lambda *args: calls.append(args[0].shape) or whole(*args))
+    lying = moments([x[:, j] for j in some])
+    assert calls == [(4, ROWS), (2, ROWS), (1, ROWS)] * -(-ROWS // max(64, numeric.LANES * GROUPS))
+    assert_same(lying, moments(list(np.asfortranarray(x[:, some]).T)), terms(x))
+
+
 def test_more_groups_than_there_is_room_for_are_counted_some_at_a_time(monkeypatch):
     rng = np.random.default_rng(10)
     x, groups = list(rng.normal(size=(2, 700))), rng.integers(0, 9, 700).astype(np.int32)

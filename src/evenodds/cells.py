@@ -245,6 +245,9 @@ def codes(raw: Raw | Coded) -> Coded:
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
     where = _where_they_lie(indices)
+    if is_text(encoded.dictionary.type) and not encoded.dictionary.null_count:
+        listed = _codes_of_text(plain(encoded.dictionary))
+        return dataclasses.replace(listed, codes=where, place=listed.places)
     values = encoded.dictionary.to_pylist()
     if any(value is None or value != value for value in values):
         real = np.array([value is not None and value == value for value in values])

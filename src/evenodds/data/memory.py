@@ -7,7 +7,7 @@ by shard, in a pool of threads, and added in order: the same bits for any number
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,13 +40,13 @@ class Table:
             raise DataError(did_you_mean(name, self.columns))
         return self.columns[name]
 
-    def slice(self, start: int, stop: int) -> Table:
-        """Some consecutive rows."""
+    def slice(self, start: int, stop: int, lying: Container[str] = ()) -> Table:
+        """Some consecutive rows; columns of a row-major array copied out, but for those that may stay as they lie."""
         if self.dense is not None:
             block = self.dense(start, stop)
             return Table({name: block[:, j] for j, name in enumerate(self.columns)}, len(block), self.named)
         parts = {name: _slice(raw, start, stop) for name, raw in self.columns.items()}
-        return Table(_contiguous(parts, stop - start), stop - start, self.named)
+        return Table(_contiguous(parts, stop - start, lying), stop - start, self.named)
 
     def take(self, rows: NDArray[np.int64]) -> Table:
         """Some rows, by their numbers."""
@@ -77,13 +77,15 @@ def _rows(dense: Callable[[int, int], NDArray[Any]], rows: NDArray[np.int64], st
     return np.concatenate(found) if found else dense(0, 0)
 
 
-def _contiguous(columns: dict[str, Any], rows: int) -> dict[str, Any]:
-    """The same columns, those of a row-major array copied out, some rows of all of them at a time.
+def _contiguous(columns: dict[str, Any], rows: int, lying: Container[str]) -> dict[str, Any]:
+    """The same columns, those of a row-major array copied out unless they may lie, some rows of all of them at a time.
 
     The copies lie one after the other in one array: large enough that its memory comes in large pages.
     """
     strided = [
-        name for name, x in columns.items() if isinstance(x, np.ndarray) and len(x) > 1 and x.strides[0] != x.itemsize
+        name
+        for name, x in columns.items()
+        if isinstance(x, np.ndarray) and len(x) > 1 and x.strides[0] != x.itemsize and name not in lying
     ]
     copies: dict[str, Any] = {}
     for dtype in {columns[name].dtype for name in strided}:

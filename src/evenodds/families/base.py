@@ -41,6 +41,7 @@ class Family(Distribution):
     cells: ClassVar[Literal["numbers", "codes", "texts"]] = "numbers"
     name: ClassVar[str]
     holds: ClassVar[str] = "holds numbers"
+    as_it_lies: ClassVar[bool] = False  # whether columns of a row-major array are tallied without copying them out
     wider: ClassVar[str] = ""  # what else to ask for where all values of a group are the same
     linear_if: ClassVar[str] = "Bernoulli, Categorical, Poisson and pooled-variance Gaussian columns are"
 

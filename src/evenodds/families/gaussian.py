@@ -49,6 +49,7 @@ class Gaussian(Family):
     mean: Any
     variance: Any
     name = "gaussian"
+    as_it_lies = True
     wider = "Column(Gaussian, variance='pooled')"
     linear_if = "Column(Gaussian, variance='pooled') and estimate='mean' are"
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenodds.kernel import bits, kernel, product_error
 
-RUN = 512  # values that stay in the nearest cache
+RUN, CELLS = 512, 256  # values that stay in the nearest cache, and cells of tables that do beside them
 SIGN, MANTISSAS = 2048, 128  # of the first 12 bits, and the number of bins they share
 ZERO, BELOW_ZERO = np.uint64(0), np.uint64(SIGN * MANTISSAS)  # the bins of 0.0 and of -0.0
 
@@ -21,28 +21,36 @@ ZERO, BELOW_ZERO = np.uint64(0), np.uint64(SIGN * MANTISSAS)  # the bins of 0.0 
 def count_codes(codes: Any, groups: Any, n_groups: int, tables: Any) -> None:
     """tables[lane, (code + 1) · n_groups + group] += 1; code -1 is null.
 
-    There are eight lanes, so that a row need not wait for the one before it to be written.
+    The cells of a run are found many at a time; then there are eight lanes, so that a row need not wait for the one
+    before it to be written.
     """
-    whole = len(codes) - len(codes) % 8
-    for start in range(0, whole, 8):
-        for lane in range(8):
-            i = start + lane
-            tables[lane, np.uint64((np.int64(codes[i]) + 1) * n_groups + groups[i])] += 1
-    for i in range(whole, len(codes)):
-        tables[0, np.uint64((np.int64(codes[i]) + 1) * n_groups + groups[i])] += 1
+    cells, one, times = np.empty(CELLS, np.uint32), np.int32(1), np.int32(n_groups)
+    for start in range(0, len(codes), CELLS):
+        a, g = codes[start : start + CELLS], groups[start : start + CELLS]
+        for i in range(len(a)):
+            cells[i] = np.uint32((np.int32(a[i]) + one) * times + np.int32(g[i]))
+        whole = len(a) - len(a) % 8
+        for first in range(0, whole, 8):
+            for lane in range(8):
+                tables[lane, cells[first + lane]] += 1
+        for i in range(whole, len(a)):
+            tables[0, cells[i]] += 1
 
 
 @kernel
 def count_pairs(a: Any, b: Any, groups: Any, n_b: int, n_groups: int, tables: Any) -> None:
     """tables[lane, ((a + 1) · n_b + b + 1) · n_groups + group] += 1: two columns at once, to be told apart later."""
-    whole = len(a) - len(a) % 8
-    for start in range(0, whole, 8):
-        for lane in range(8):
-            i = start + lane
-            cell = ((np.int64(a[i]) + 1) * n_b + np.int64(b[i]) + 1) * n_groups + groups[i]
-            tables[lane, np.uint64(cell)] += 1
-    for i in range(whole, len(a)):
-        tables[0, np.uint64(((np.int64(a[i]) + 1) * n_b + np.int64(b[i]) + 1) * n_groups + groups[i])] += 1
+    cells, one, wide, times = np.empty(CELLS, np.uint32), np.int32(1), np.int32(n_b), np.int32(n_groups)
+    for start in range(0, len(a), CELLS):
+        x, z, g = a[start : start + CELLS], b[start : start + CELLS], groups[start : start + CELLS]
+        for i in range(len(x)):
+            cells[i] = np.uint32(((np.int32(x[i]) + one) * wide + np.int32(z[i]) + one) * times + np.int32(g[i]))
+        whole = len(x) - len(x) % 8
+        for first in range(0, whole, 8):
+            for lane in range(8):
+                tables[lane, cells[first + lane]] += 1
+        for i in range(whole, len(x)):
+            tables[0, cells[i]] += 1
 
 
 @kernel
@@ -70,7 +78,7 @@ def tally_columns(
     where each column's end; `counts` is 0 as it was.
     """
     seven, shift, lanes = np.uint64(7), np.uint64(45), dealt.shape[1]
-    columns, n_groups, flat = x.shape[0], counts.shape[0], dealt.reshape(dealt.size)
+    columns, n_groups, flat, binned = x.shape[0], counts.shape[0], dealt.reshape(dealt.size), len(origins) > 0
     seen = np.zeros(2 * SIGN, np.uint8)
     keys, numbers = np.empty(16 * MANTISSAS, np.int32), np.empty((16 * MANTISSAS, n_groups), np.int64)
     stops, used = np.zeros(columns, np.int64), 0
@@ -107,7 +115,7 @@ def tally_columns(
                     b = t - s
                     second[lane] = t
                     error2[lane] += ((s - (t - b)) + (square - b)) + product_error(v, v, square)
-            if len(origins) > 0:
+            if binned:
                 origin = origins[j]
                 for i in range(len(mine)):
                     row, bins = dealt[i], counts[mine[i]]
@@ -118,7 +126,7 @@ def tally_columns(
                             top = ZERO if top == BELOW_ZERO else top
                             seen[top >> seven] = 1
                             bins[top] += 1
-        for e in range(2 * SIGN):
+        for e in range(2 * SIGN if binned else 0):
             exponent = 2 * SIGN - 1 - e if e < SIGN else e - SIGN  # in the order of the values
             if seen[exponent] == 0:
                 continue

@@ -35,7 +35,7 @@ LANES = 32  # values of one group that are summed side by side
 FEW_GROUPS = 32  # whose room for bins is kept
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
 ROUNDING = 2.0**-102  # of Σx²: what double-doubles leave of a spread that is none
-RUN = 1 << 16  # rows that are dealt out at once: what the cache holds
+RUN, LYING = 1 << 16, 1 << 13  # rows that are dealt out at once: what the cache holds of a column, and of many
 _kept = threading.local()
 _NO_DEAL = (np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.int64))
 
@@ -67,20 +67,22 @@ def _count(
     """Per column the number of values (groups,), Σx and Σx² as double-doubles (2, 2, groups), and the histogram.
 
     A column is dealt out, a run of rows at a time, by group into rows of 32 of its values; 32 sums run side by side and
-    are added up at the end.
+    are added up at the end. Of a row-major array, one run of all columns goes before the next: its rows are read once.
     """
     g, k = rows.n_groups, len(columns)
     if g > MANY_GROUPS:
         return _count_by_groups(columns, rows, origins)
     n, sums = np.zeros((k, g, LANES), np.int64), np.zeros((k, g, 4, LANES))
-    run = max(RUN, LANES * g)
+    lying = not origins and any(x.strides[0] != x.itemsize for x in columns)
+    run = max(LYING if lying else RUN, LANES * g)
     deals = [_deal(rows.groups[start : start + run], g) for start in range(0, len(rows.groups), run)]
     place, groups, gaps = map(np.concatenate, zip(*deals)) if deals else _NO_DEAL
     ends = np.cumsum([[0, 0, 0], *([len(part) for part in deal] for deal in deals)], axis=0).T.copy()
     dealt = np.empty((max((len(deal[1]) for deal in deals), default=0), LANES))
     bins = _bins(g)
     histograms: list[Leaf] = []
-    for some in _together(columns):
+    runs = [ends[:, r : r + 2].copy() for r in range(len(deals))] if lying else [ends]
+    for ends, some in itertools.product(runs, _together(columns)):
         own = np.array(origins[some], float)
         arguments = (place, groups, gaps, ends, dealt, own, bins, n[some], sums[some])
         keys, numbers, stops = kernels.tally_columns(_matrix(columns[some]), *arguments)
@@ -160,23 +162,31 @@ def _deal(groups: NDArray[np.integer], n_groups: int) -> tuple[NDArray[np.uint32
 
 
 def _together(columns: Sequence[Floats]) -> list[slice]:
-    """Runs of columns that lie one after the other in one array, as those of a file do: one call tallies them all."""
+    """Runs of columns that lie evenly in one array, as those of a file do: one call tallies them all."""
     runs = [slice(0, 1)]
     for j in range(1, len(columns)):
         before, x = columns[j - 1], columns[j]
-        next_ = before.__array_interface__["data"][0] + 8 * len(before)
-        whole = before.flags.c_contiguous and x.flags.c_contiguous and before.base is not None
-        if whole and x.base is before.base and x.__array_interface__["data"][0] == next_:
+        alike = x.base is before.base is not None and x.strides == before.strides
+        if alike and _address(x) - _address(before) == _apart(x):
             runs[-1] = slice(runs[-1].start, j + 1)
         else:
             runs.append(slice(j, j + 1))
     return runs if columns else []
 
 
+def _address(x: Floats) -> int:
+    return int(x.__array_interface__["data"][0])
+
+
+def _apart(x: Floats) -> int:
+    """How many bytes lie between a column and the next: its own, or in a row-major array one number's."""
+    return x.nbytes if x.strides[0] == x.itemsize else x.itemsize
+
+
 def _matrix(columns: Sequence[Floats]) -> Floats:
-    """Columns that lie one after the other as one array (columns, rows)."""
-    first, rows = columns[0], len(columns[0])
-    return np.lib.stride_tricks.as_strided(first, (len(columns), rows), (rows * 8, first.strides[0]), writeable=False)
+    """Columns that lie evenly as one array (columns, rows)."""
+    first, shape = columns[0], (len(columns), len(columns[0]))
+    return np.lib.stride_tricks.as_strided(first, shape, (_apart(first), first.strides[0]), writeable=False)
 
 
 def _weighted(x: Floats, rows: Rows, origin: float, histogram: bool) -> tuple[Numbers, Numbers, Leaf | None]:
