@@ -1,6 +1,6 @@
 """Some rows of a source, kept while all of them pass by.
 
-A row is chosen by a hash of its number, so neither batches nor threads matter: those with the lowest hashes, one in 64
+A row is chosen by a hash of its number, so neither batches nor threads matter: those with the lowest hashes, one in 128
 (with texts, in 8), but at least 10,000 (2,000) and at most as many as are wanted.
 
 >>> chosen(100_000)[:5]
@@ -23,7 +23,7 @@ from evenodds.texts import Texts
 
 Hashes = NDArray[np.uint64]
 Picked = tuple[int, tuple[Hashes, "Learnt"]]  # of a batch: how many rows it had, and those that may be wanted
-PART, PART_TEXTS = 64, 8  # of a table, and of one with texts: a pass over it takes longer by far
+PART, PART_TEXTS = 128, 8  # of a table, and of one with texts: a pass over it takes longer by far
 LEAST, LEAST_TEXTS = 10_000, 2_000
 MOST, MOST_TEXTS = 200_000, 20_000
 

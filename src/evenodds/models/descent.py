@@ -17,7 +17,8 @@ from evenodds.models.alternatives import Alternative, narrow
 from evenodds.models.left_out import ByColumn, Learnt, LeftOut
 from evenodds.models.naive_bayes import Model
 from evenodds.models.power import Rows, believed, powers
-from evenodds.models.temper import NEVER, Said, fit
+from evenodds.models.temper import Said, fit
+from evenodds.models.temper_problem import NEVER
 from evenodds.show import Frame
 
 SWEEPS = 5

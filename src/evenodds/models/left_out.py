@@ -9,6 +9,7 @@ probability is 0.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from evenodds.data.threads import in_order, threads_for
 from evenodds.errors import DataError
 from evenodds.families import Dirichlet, WordCounts
 from evenodds.families.leaves import Floats, check_weights
-from evenodds.families.left_out import How, Left, less
+from evenodds.families.left_out import How, Left, less, once_each
 from evenodds.families.words import PLAIN
 from evenodds.labels import Ints, canonical
 from evenodds.models.class_prior import class_prior, pseudo_rows
@@ -86,7 +87,7 @@ def tempered(
     found: list[tuple[Floats, ...]] = []
 
     def summed(lengths: ByColumn, first: Floats, says: ByColumn) -> tuple[Floats, ...]:
-        sums = [sum((says[name] for name in group), np.zeros(first.shape)) for group in groups]
+        sums = [functools.reduce(np.add, (says[name] for name in group)) for group in groups]
         return (first, *sums, *(lengths[name] for name in words))
 
     y, weights = [], []
@@ -96,7 +97,7 @@ def tempered(
         places = model.places(part.target.labels)[part.target.places]
         y.append(np.maximum(places, 0))
         weights.append((np.ones(len(places)) if part.weights is None else part.weights) * (places >= 0))
-    first, *more = (np.concatenate(parts) for parts in zip(*found))
+    first, *more = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*found))
     said = [
         Said(group, evidence, more[len(groups) + k] if k < len(words) else None)
         for k, (group, evidence) in enumerate(zip(groups, more))
@@ -228,6 +229,10 @@ def _log_prior(model: Model, left: Left) -> Floats:
 
     It need not add up to 1: what all classes share does not matter here.
     """
+    return once_each(np.zeros(len(left.groups), np.int64), 1, left, lambda _, left: _log_shares(model, left))
+
+
+def _log_shares(model: Model, left: Left) -> Floats:
     prior = class_prior(model)
     estimated = isinstance(prior, Dirichlet) or (isinstance(prior, str) and prior == "estimated")
     shares = np.broadcast_to(np.exp(model.log_prior), (len(left.groups), left.n_groups)).copy()

@@ -35,7 +35,6 @@ from evenodds.models.alone import alone
 from evenodds.models.temper_problem import Problem, least
 from evenodds.models.temper_problem import Said as Said
 
-NEVER = -1e5  # stands for log 0: no row is lost to it, no number overflows
 GRID = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)  # exponents to start from
 FEW, MORE = 500, 4  # rows that tell with which of them, and most of the way; times as many tell the next part of it
 NEARBY = 1.0  # how near each of these ways comes to its end, in log-likelihood
@@ -144,8 +143,8 @@ def fit(
             one._replace(evidence=one.evidence[rows], lengths=None if one.lengths is None else one.lengths[rows])
             for one in said
         ]
-    finite = [one._replace(evidence=np.maximum(one.evidence, NEVER)) for one in once(said)]
-    problem = Problem(np.maximum(start, NEVER), finite, y, weights)
+    said = once(said)
+    problem = Problem(start, said, y, weights)
     step = -(-len(y) // FEW)
     few = problem.some(slice(None, None, step))
     x = min(map(problem.first, GRID), key=lambda x: few(x)[0])
@@ -155,7 +154,7 @@ def fit(
         found = problem.parts(least(problem, x))
     exponents: dict[str, float] = {}
     shrink: dict[str, float] = {}
-    for one, log_a, b, centre in zip(finite, found.logs, found.shrink, problem.centres):
+    for one, log_a, b, centre in zip(said, found.logs, found.shrink, problem.centres):
         exponent = math.exp(log_a + b * centre if one.lengths is not None else log_a)
         exponents |= dict.fromkeys(one.columns, exponent / one.times)
         shrink |= dict.fromkeys(one.columns, float(b)) if one.lengths is not None else {}

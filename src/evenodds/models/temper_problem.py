@@ -6,6 +6,7 @@ classes' offsets. The steps are Newton's: a handful, where there are few enough 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -20,8 +21,9 @@ APART = 0.2  # the same of a table's column around the mean of all
 SHRINKING = 0.4  # the same of a text's power of its length
 BALANCE = 0.4  # the same of log of the class prior's exponent, and of the classes' offsets
 DIRECT = 100  # numbers, up to which the curvature is worth its price
-NEAR = 1e-3  # of log-likelihood, that the last step gains: what it leaves is its square, a thousandth of an error
-LEAST = -37.0  # a log of probability, below which it is 0: beside 1 it is lost in rounding
+NEAR = 0.01  # of log-likelihood, that the last step gains: what it leaves is less by far, a thousandth of an error
+NEVER = -1e5  # stands for log 0: no row is lost to it, no number overflows
+LEAST = -30.0  # a log of probability, below which it is 0: of a million million rows one
 STEPS, FLAT = 100, 1e-6
 USUAL = 0.7  # power of a text's length, to begin with
 FAR, SHORT = 1.0, 1e-9  # what a step may change a log by, at most and at least
@@ -46,6 +48,16 @@ class Parts(NamedTuple):
 
 
 @kernel
+def against(evidence: Any, y: Any, says: Any) -> None:
+    """says[i, o] = what is said of row i for another class than its own (the o-th of them) and against its own."""
+    for i in range(len(y)):
+        own = y[i]
+        mine = max(evidence[i, own], NEVER)
+        for o in range(says.shape[1]):
+            says[i, o] = max(evidence[i, o + (o >= own)], NEVER) - mine
+
+
+@kernel
 def weigh(
     says: Any,
     logs: Any,
@@ -60,9 +72,9 @@ def weigh(
 ) -> float:
     """-log of the probability of the rows' classes; its derivatives are added to `slope` and, if it has room, `curve`.
 
-    says[i, o, j] is what group j says of row i for another class than its own (the o-th of the others) and against its
-    own; logs[i, k] is the log of the length of the text in group texts[k]. The curve is symmetric: only its diagonal
-    and what is left of it are added.
+    says[i, o, j] is what group j says of row i for the o-th of the other classes, and against its own; logs[i, k] is
+    the log of the length of the text in group texts[k]. The curve is symmetric: only its diagonal and what is left of
+    it are added.
     """
     n, others, groups = says.shape
     inner, bent = groups + len(texts), len(curve) > 0
@@ -143,10 +155,8 @@ class Problem:
         n, self.classes = start.shape
         self.y, self.weights, self.groups = np.asarray(y, np.int64), weights, len(said)
         self.says = np.empty((n, self.classes - 1, len(said) + 1))  # the groups', and last the class prior's
-        first, others = np.arange(n)[:, None] * self.classes, np.arange(self.classes - 1)
-        own, rest = first + self.y[:, None], first + others + (others >= self.y[:, None])
         for j, evidence in enumerate([*(one.evidence for one in said), start]):
-            np.subtract(evidence.take(rest), evidence.take(own), out=self.says[:, :, j])
+            against(evidence, self.y, self.says[:, :, j])
         lengths = {j: one.lengths for j, one in enumerate(said) if one.lengths is not None}
         self.texts = np.array(list(lengths), np.int64)
         self.centres, self.logs = [0.0] * len(said), np.zeros((n, len(lengths)))
@@ -159,6 +169,7 @@ class Problem:
         self.table = np.zeros(len(self.widths), bool)  # which numbers are a table's exponents
         self.table[: len(said)] = [one.lengths is None for one in said]
         self.widths[self.table] = APART
+        self.middle = self.table / max(int(self.table.sum()), 1)
 
     def some(self, rows: slice) -> Problem:
         """The same of some of the rows."""
@@ -198,26 +209,26 @@ class Problem:
 
     def _apart(self, x: Floats) -> tuple[Floats, float]:
         """What the priors are of: each number, for a table's exponents less their mean; and that mean."""
-        centre = float(x[self.table].mean()) if self.table.any() else 0.0
+        centre = float(self.middle @ x)
         return x - centre * self.table, centre
 
     def _prior(self, x: Floats) -> tuple[float, Floats]:
         """-log of the priors: exponents of a table's columns lie around their mean, all else around no change."""
         apart, centre = self._apart(x)
         cost, slope = float(2 * np.log1p((apart / self.widths) ** 2 / 3).sum()), apart * _pull(apart, self.widths)
-        if self.table.any():
-            cost += 2 * math.log1p((centre / WIDE) ** 2 / 3)
-            slope[self.table] += (centre * _pull(centre, WIDE) - slope[self.table].sum()) / self.table.sum()
-        return cost, slope
+        cost += 2 * math.log1p((centre / WIDE) ** 2 / 3)
+        return cost, slope + self.middle * (centre * _pull(centre, WIDE) - slope[self.table].sum())
+
+    @functools.cached_property
+    def _less(self) -> Floats:
+        """The matrix that takes the mean from a table's exponents."""
+        return np.eye(len(self.table)) - np.outer(self.table, self.middle)
 
     def _bend(self, x: Floats) -> Floats:
         """The priors' second derivatives."""
         apart, centre = self._apart(x)
-        if not self.table.any():
-            return np.diag(_bend(apart, self.widths))
-        middle = self.table / max(int(self.table.sum()), 1)
-        less = np.eye(len(x)) - np.outer(self.table, middle)
-        return np.asarray((less.T * _bend(apart, self.widths)) @ less + _bend(centre, WIDE) * np.outer(middle, middle))
+        own = (self._less.T * _bend(apart, self.widths)) @ self._less
+        return np.asarray(own + _bend(centre, WIDE) * np.outer(self.middle, self.middle))
 
 
 def _pull(x: Any, width: Any) -> Any:
