@@ -92,6 +92,7 @@ def test_slope_and_curve_are_the_derivatives(classes, columns):
     rng = np.random.default_rng(0)
     y, n = rng.integers(0, classes, 50), 50
     says = rng.normal(size=(1 + columns, n, classes))
+    says[:, :6] *= 100  # some rows are told without doubt, rightly or wrongly
     text = Said(("t",), says[0], rng.integers(0, 40, n).astype(float))
     said = [text, *(Said((f"x{j}",), one) for j, one in enumerate(says[1:]))]
     problem = Problem(np.log(rng.dirichlet(np.ones(classes), n)), said, y, rng.random(n))

@@ -42,16 +42,13 @@ def sum_table(
 ) -> Tally:
     """The tally of a table: counts of the classes, and each column's leaves per class."""
     place = target.place.astype(np.int32)
-    same = np.array_equal(place, np.arange(len(place)))
     size = table.shard_size
     starts = range(0, table.rows, size)
 
     def work(start: int) -> Tally:
         stop = min(start + size, table.rows)
         part = None if weights is None else weights[start:stop]
-        mine = target.codes[start:stop]
-        groups = mine.astype(np.int32) if same else place.take(mine, mode="clip")
-        rows = Rows(groups, len(target.labels), part, start)
+        rows = Rows(place.take(target.codes[start:stop], mode="clip"), len(target.labels), part, start)
         return _sum_shard(table.slice(start, stop, lying), schema, target.labels, rows, within)
 
     lying = {name for name, one in schema.features.items() if weights is None and one.family and one.family.as_it_lies}

@@ -162,6 +162,7 @@ class LeftOut:
         return total
 
     def _evidence(self, name: str, known: Any, left: Left) -> Floats:
+        """What a column says of rows that have a cell there."""
         says: Floats = _refused(f"column {name!r}", self._columns[name], known, left)
         if left.gone.any():
             says[left.lost] = -np.inf
@@ -229,18 +230,18 @@ def _log_prior(model: Model, left: Left) -> Floats:
 
     It need not add up to 1: what all classes share does not matter here.
     """
-    return once_each(np.zeros(len(left.groups), np.int64), 1, left, lambda _, left: _log_shares(model, left))
-
-
-def _log_shares(model: Model, left: Left) -> Floats:
     prior = class_prior(model)
     estimated = isinstance(prior, Dirichlet) or (isinstance(prior, str) and prior == "estimated")
-    shares = np.broadcast_to(np.exp(model.log_prior), (len(left.groups), left.n_groups)).copy()
-    if estimated:
-        counts = model.class_masses
-        smoothed = isinstance(prior, Dirichlet)
-        added = pseudo_rows(prior, model.classes, counts) if smoothed else np.zeros(len(counts))
-        shares = left.without(counts) + added
-    shares[left.lost] = 0.0
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(shares))
+
+    def says(_: Ints, left: Left) -> Floats:
+        shares = np.broadcast_to(np.exp(model.log_prior), (len(left.groups), left.n_groups)).copy()
+        if estimated:
+            counts = model.class_masses
+            smoothed = isinstance(prior, Dirichlet)
+            added = pseudo_rows(prior, model.classes, counts) if smoothed else np.zeros(len(counts))
+            shares = left.without(counts) + added
+        shares[left.lost] = 0.0
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(shares))
+
+    return once_each(np.zeros(len(left.groups), np.int64), 1, left, says)

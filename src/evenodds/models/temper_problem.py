@@ -113,7 +113,7 @@ def weigh(
                 mean[a] += p[o] * each[o, a]
         for a in range(inner):
             slope[a] += w * mean[a]
-        if not bent or whole == 1.0:  # a row of which there is no doubt has no curvature
+        if not bent or mine == 1.0:  # a row that is told without doubt has no curvature
             continue
         for j in range(groups):
             curve[j, j] += w * mean[j]
