@@ -18,6 +18,7 @@ from evenodds.data.messages import messages
 from evenodds.data.titanic import titanic as passengers
 from evenodds.models.left_out import LeftOut, leave_one_out
 from evenodds.models.naive_bayes import Model
+from evenodds.models.optimism import leave_out, power
 from evenodds.models.temper import Said, Temper, fit
 from evenodds.models.temper_problem import Problem, least, weigh
 from evenodds.text import quick
@@ -116,9 +117,9 @@ def two_texts_and_a_table(n: int = 400) -> Problem:
 def test_both_ways_down_come_to_the_same_numbers(monkeypatch):
     """Newton's steps where there are few numbers, and those without a matrix where there are many."""
     problem = two_texts_and_a_table()
-    found = least(problem, problem.first(0.5), 1e-6)
+    found = least(problem, problem.first(0.5), 1e-6).x
     monkeypatch.setattr("evenodds.models.temper_problem.DIRECT", 0)
-    other = least(problem, problem.first(0.5))
+    other = least(problem, problem.first(0.5)).x
     assert abs(problem(found)[0] - problem(other)[0]) < 1e-6
     assert_allclose(found, other, rtol=0, atol=2e-4)
     assert np.abs(problem(found)[1]).max() < 1e-4
@@ -135,6 +136,73 @@ def test_compiled_and_plain_rows_agree():
         seen.append((one(*rows, *numbers, slope, curve), slope, curve))
     for one, two in zip(*seen):
         assert_allclose(one, two, rtol=1e-12, atol=1e-12)
+
+
+def without_fitting(problem: Problem, x, rows):
+    """The odds of some rows' other classes, as fitted and with each row left out, and what fitting without it gives."""
+    curve = problem.bent(x)[2]
+    bends, axes = np.linalg.eigh(curve)
+    few = problem.some(rows)
+    n, others = few.says.shape[:2]
+    odds, left, apart = np.empty((others, n)), np.empty((others, n)), np.empty((others, n))
+    leave_out(*few.arguments(x), axes / np.sqrt(bends), odds, left)
+    for k, i in enumerate(range(len(problem.y))[rows]):
+        rest = problem.some(slice(None))
+        rest.weights = problem.weights.copy()
+        rest.weights[i] -= min(rest.weights[i], 1.0)
+        arguments = problem.some(slice(i, i + 1)).arguments(least(rest, x, 1e-9).x)
+        leave_out(*arguments, np.zeros_like(curve), apart[:, k : k + 1], np.empty((others, 1)))
+    return odds, left, apart
+
+
+@pytest.mark.parametrize("weights", [1.0, 0.4, 3.0])
+def test_a_row_left_out_of_the_exponents_is_one_they_were_not_fitted_on(weights):
+    problem = two_texts_and_a_table(120)
+    problem.weights = np.full(120, weights)
+    x = least(problem, problem.first(0.5), 1e-9).x
+    odds, left, apart = without_fitting(problem, x, slice(None, None, 4))
+    sure = np.exp(odds).sum(axis=0) < 1e-3
+    assert (left[:, sure] == odds[:, sure]).all()
+    moved, truth = (left - odds)[:, ~sure], (apart - odds)[:, ~sure]
+    assert np.abs(truth).max() > 0.02
+    assert np.abs(moved - truth).max() < 0.2 * np.abs(truth).max()
+    assert np.corrcoef(moved.ravel(), truth.ravel())[0, 1] > 0.98
+
+
+def test_compiled_and_plain_rows_are_left_out_alike():
+    problem = two_texts_and_a_table(60)
+    x = problem.first(0.3)
+    bends, axes = np.linalg.eigh(problem.bent(x)[2])
+    seen = []
+    for one in (leave_out.plain, leave_out.compiled):
+        found = np.empty((2, 2, 60))
+        one(*problem.arguments(x), axes / np.sqrt(np.abs(bends)), *found)
+        seen.append(found)
+    assert_allclose(*seen, rtol=1e-10, atol=1e-12)
+
+
+def test_the_power_of_odds_is_found():
+    """Odds that were doubled want a half; all of them right wants ever more, and is held."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(1, 20_000)) * 2
+    own = np.where(rng.random(20_000) < 1 / (1 + np.exp(z[0])), 1.0, -1.0)  # of the classes, the one that it is
+    odds = own * z
+    assert power(odds, np.ones(20_000)) == pytest.approx(1.0, abs=0.05)
+    assert power(2 * odds, np.ones(20_000)) == pytest.approx(0.5 * power(odds, np.ones(20_000)), rel=1e-3)
+
+
+def test_many_exponents_of_few_rows_are_believed_less():
+    """Forty columns of which four tell something, two hundred rows: other rows are told honest odds."""
+    slopes = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 4200)
+        x = rng.normal(size=(4200, 40)) + np.outer(y, np.r_[np.full(4, 1.0), np.zeros(36)])
+        nb = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x[:200], y[:200])
+        log_p = nb.predict_log_proba(x[200:])
+        against = (log_p[:, 1] - log_p[:, 0]) * np.where(y[200:] == 0, 1, -1)
+        slopes.append(power(against[None], np.ones(4000)))
+    assert 0.9 < np.mean(slopes) < 1.1
 
 
 def test_it_is_fitted_on_rows_that_are_left_out():

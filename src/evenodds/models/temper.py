@@ -2,7 +2,7 @@
 
 Naive Bayes counts dependent evidence twice, so its probabilities crowd at 0 and 1. A temper takes the evidence to a
 power (log-odds times an exponent), with exponents under which the rows' own classes are most probable, each row scored
-as if it had never been learnt:
+as if it had never been learnt, and then as if the exponents had not been fitted on it (`optimism.py`):
 
     log p(c | x)  ∝  prior · log p(c) + offset_c + Σ_j exponent_j · length_j^(-shrink_j) · log p(x_j | c)
 
@@ -17,7 +17,7 @@ of a table's columns lie around a common one.
 >>> once = fit(np.zeros((400, 2)), [Said(("x",), said)], y)
 >>> many = fit(np.zeros((400, 2)), [Said(("x",), 12 * said)], y)  # the column repeated twelve times
 >>> print(f"{once.exponents['x']:.2f}, {12 * many.exponents['x']:.2f}")
-1.05, 1.07
+1.03, 1.05
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
 from evenodds.models.alone import alone
+from evenodds.models.optimism import optimism
 from evenodds.models.temper_problem import Problem, least
 from evenodds.models.temper_problem import Said as Said
 
 GRID = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)  # exponents to start from
 FEW, MORE = 500, 4  # rows that tell with which of them, and most of the way; times as many tell the next part of it
+DOUBTS = 500.0  # of log-likelihood, in rows that tell how much less to believe what was fitted on them
 NEARBY = 1.0  # how near each of these ways comes to its end, in log-likelihood
 
 
@@ -150,13 +152,16 @@ def fit(
     x = min(map(problem.first, GRID), key=lambda x: few(x)[0])
     with alone():
         while step > 1:
-            x, step = least(problem.some(slice(None, None, step)), x, NEARBY), step // MORE
-        found = problem.parts(least(problem, x))
+            x, step = least(problem.some(slice(None, None, step)), x, NEARBY).x, step // MORE
+        x, cost, curve = least(problem, x)
+        some = problem.some(slice(None, None, 1 + int(cost / DOUBTS)))
+        less = 1.0 if curve is None else optimism(some, x, curve)
+    found = problem.parts(x)
     exponents: dict[str, float] = {}
     shrink: dict[str, float] = {}
     for one, log_a, b, centre in zip(said, found.logs, found.shrink, problem.centres):
-        exponent = math.exp(log_a + b * centre if one.lengths is not None else log_a)
+        exponent = less * math.exp(log_a + b * centre if one.lengths is not None else log_a)
         exponents |= dict.fromkeys(one.columns, exponent / one.times)
         shrink |= dict.fromkeys(one.columns, float(b)) if one.lengths is not None else {}
-    offsets = found.offsets - found.offsets.mean()
-    return Temper(exponents, shrink, math.exp(found.prior), dict(zip(labels, offsets.tolist())), float(weights.sum()))
+    offsets, prior = less * (found.offsets - found.offsets.mean()), less * math.exp(found.prior)
+    return Temper(exponents, shrink, prior, dict(zip(labels, offsets.tolist())), float(weights.sum()))

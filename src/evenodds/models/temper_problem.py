@@ -203,9 +203,12 @@ class Problem:
         return cost, slope, curve + np.tril(curve, -1).T + self._bend(x)
 
     def _rows(self, x: Floats, slope: Floats, curve: Floats) -> float:
+        return float(weigh(*self.arguments(x), slope, curve))
+
+    def arguments(self, x: Floats) -> tuple[Any, ...]:
+        """The rows and the numbers, as kernels take them."""
         found, rows = self.parts(x), (self.says, self.logs, self.texts, self.y, self.weights)
-        numbers = np.append(found.logs, found.prior), found.shrink[self.texts], found.offsets.copy()
-        return float(weigh(*rows, *numbers, slope, curve))
+        return *rows, np.append(found.logs, found.prior), found.shrink[self.texts], found.offsets.copy()
 
     def _apart(self, x: Floats) -> tuple[Floats, float]:
         """What the priors are of: each number, for a table's exponents less their mean; and that mean."""
@@ -241,18 +244,27 @@ def _bend(x: Any, width: Any) -> Any:
     return _pull(x, width) * (1 - x * x / 2 * _pull(x, width))
 
 
-def least(problem: Problem, x: Floats, near: float = NEAR) -> Floats:
-    """The vector of least cost, from one to begin with; within a step that gains less than `near`, and taking it."""
+class Least(NamedTuple):
+    """The numbers of least cost, what it is, and how it bends there, if that was looked at."""
+
+    x: Floats
+    cost: float
+    curve: Floats | None = None
+
+
+def least(problem: Problem, x: Floats, near: float = NEAR) -> Least:
+    """The least cost, from a vector to begin with; within a step that gains less than `near`, and taking it."""
     if len(x) > DIRECT:
         from scipy.optimize import minimize
 
-        return np.asarray(minimize(problem, x, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x)
+        found = minimize(problem, x, jac=True, method="L-BFGS-B", options={"maxiter": 200})
+        return Least(np.asarray(found.x), float(found.fun))
     cost, slope, curve = problem.bent(x)
     for _ in range(STEPS):
         bends, axes = np.linalg.eigh(curve)
         step = -axes @ ((slope @ axes) / np.maximum(np.abs(bends), FLAT))  # down along every axis, also of a saddle
         if -slope @ step < near:
-            return np.asarray(x + step)
+            return Least(x + step, cost, curve)
         step *= min(1.0, FAR / np.abs(step).max())
         while True:
             new = problem.bent(x + step)
@@ -260,6 +272,6 @@ def least(problem: Problem, x: Floats, near: float = NEAR) -> Floats:
                 break
             step /= 2
             if np.abs(step).max() < SHORT:
-                return x
+                return Least(x, cost, curve)
         x, (cost, slope, curve) = x + step, new
-    return x
+    return Least(x, cost, curve)
