@@ -165,6 +165,8 @@ MUTATIONS = [
         "text/list_kernels.py", "at = (keys[t] >> shift) * wide", "at = keys[t] >> shift", ("tests/test_text_count.py",)
     ),
     Mutation(M + "temper_problem.py", "w * (mine - 1.0)", "w * (mine + 1.0)", ("tests/test_temper.py",)),
+    Mutation(M + "optimism.py", "w * u[o, b] * u[d, b]", "u[o, b] * u[d, b]", ("tests/test_temper.py",)),
+    Mutation(M + "optimism.py", "(1.0 + moved[o] - along)", "1.0", ("tests/test_temper.py",)),
     Mutation(M + "temper_problem.py", "share *= mine", "share *= 1.0", ("tests/test_temper.py",)),
     Mutation(M + "temper_problem.py", "far = w * mean[a]", "far = mean[a]", ("tests/test_temper.py",)),
     Mutation(
