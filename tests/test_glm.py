@@ -530,6 +530,27 @@ def test_counts_that_are_all_zero_in_one_group():
     assert model["intercept"] == pytest.approx(np.log(2.5), rel=1e-10)
 
 
+@pytest.mark.parametrize("family", [eo.Gaussian, eo.Bernoulli, eo.Poisson])
+def test_more_columns_than_rows_are_one_sentence(family):
+    rng = np.random.default_rng(0)
+    with pytest.warns(eo.RegressionWarning) as told:
+        model = eo.GLM(family).fit(rng.normal(size=(10, 30)), [0, 1] * 5).model_
+    about_columns = [str(one.message) for one in told if "∞" not in str(one.message)]
+    assert about_columns == [
+        "10 rows tell at most 10 coefficients, not 31: `x9`, `x10`, `x11`, `x12`, `x13`, `x14`, `x15`, `x16` "
+        "and 13 more left out; a prior keeps all of them"
+    ]
+    assert len(model.relations) == len(model.dropped) == 21
+
+
+def test_many_relations_are_told_by_the_model_and_few_by_the_sentence():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=50)} | {f"k{i}": np.full(50, float(i)) for i in range(2, 9)})
+    with pytest.warns(eo.RegressionWarning, match=r"`k6` is constant \(already in the intercept\) and 2 more: the col"):
+        model = eo.GLM(eo.Gaussian).fit(frame, rng.normal(size=50)).model_
+    assert [relation.partition(" ")[0] for relation in model.relations] == [f"`k{i}`" for i in range(2, 9)]
+
+
 def test_far_scores_alone_are_no_separation():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(size=300), [-60.0, 60.0]])
@@ -573,7 +594,7 @@ def test_collinear_columns_are_named_with_their_relation(target):
 def test_more_columns_than_rows_is_said_and_a_prior_cures_it():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10, 30)), rng.normal(size=10)
-    with pytest.warns(eo.RegressionWarning, match="combination"):
+    with pytest.warns(eo.RegressionWarning, match="10 rows tell at most 10"):
         glm = eo.GLM().fit(X, y)
     np.testing.assert_allclose(glm.predict(X), y, rtol=0, atol=1e-11)
     assert "unknown" in repr(glm.summary())

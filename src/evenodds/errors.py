@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 
 
 class DataError(ValueError):
@@ -11,6 +12,15 @@ class DataError(ValueError):
 def brief(text: str) -> str:
     """The beginning of a long text, in quotes: nobody reads a sentence with a name of a million letters in it."""
     return repr(text if len(text) <= 80 else text[:79] + "…")
+
+
+def several(texts: Sequence[str], most: int = 8, between: str = ", ") -> str:
+    """The first few, and how many more there are: nobody reads a list of hundreds in a sentence either.
+
+    >>> several(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    return between.join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
 def warn(sentence: str, kind: type[Warning]) -> None:

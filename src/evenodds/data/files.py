@@ -26,7 +26,7 @@ from evenodds.data.reading import typed
 from evenodds.data.source import Batch, Memory, Source, needed
 from evenodds.data.spark import Spark, is_spark
 from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
-from evenodds.errors import DataError
+from evenodds.errors import DataError, several
 from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks, Texts, joined
@@ -82,7 +82,7 @@ class Files:
     def name(self) -> str:
         """The files' names as people read them."""
         names = ["standard input" if path == "-" or path in self._spooled else path for path in self.paths]
-        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        return several(names, 1)
 
     @property
     def size(self) -> int | None:

@@ -32,7 +32,7 @@ from evenodds.data.reading import typed
 from evenodds.data.source import TableBatch, needed
 from evenodds.data.threads import Elsewhere
 from evenodds.data.travel import FAILED, SCHEMA, carried, chunks, gathered, merge, order, pieces, runs, values
-from evenodds.errors import DataError
+from evenodds.errors import DataError, several
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks, Texts
 
@@ -335,7 +335,7 @@ def rows_at(paths: Sequence[str], master: str | None = None, separator: str | No
     """The rows of files, read by Spark: Parquet, ORC, JSON lines, or CSV with a first row of names."""
     reader, first = session(master).read, paths[0]
     ending = os.path.splitext(first.removesuffix(".gz").rstrip("/"))[1].lower()
-    name = first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
+    name = several(paths, 1)
     with _said(name):
         if ending in (".csv", ".tsv"):
             how = {"sep": separator or ("\t" if ending == ".tsv" else ","), "header": True, "escape": '"'}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenodds.errors import warn
+from evenodds.errors import several, warn
 from evenodds.families import Gaussian
 from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.collinear import Collinear
@@ -12,6 +12,8 @@ from evenodds.models.glm.problem import Minimum
 from evenodds.models.glm.separated import Separated
 from evenodds.models.glm.settings import RegressionSettings, Totals
 from evenodds.models.glm.survey import Found
+
+RELATIONS = 5  # that a sentence tells; the model has all of them
 
 
 class RegressionWarning(UserWarning):
@@ -25,16 +27,12 @@ def notes_of(
     aliases: Collinear | None,
     verdict: Separated | None,
     bread: Floats | None,
+    rows: int,
 ) -> tuple[str, ...]:
     """What a person should know, warned about too."""
     found: list[str] = []
     if aliases is not None:
-        several = len(aliases.dropped) > 1
-        found.append(
-            f"{'; '.join(aliases.relations)}: "
-            f"the column{'s say' if several else ' says'} nothing new and {'are' if several else 'is'} left out; "
-            "a prior keeps all of them"
-        )
+        found.append(_nothing_new(aliases, rows))
     if verdict is not None:
         found.append(verdict.sentence)
     elif not totals.converged:
@@ -49,6 +47,19 @@ def notes_of(
     if totals.dropped_rows:
         found.append(f"{totals.dropped_rows:,} rows with missing cells were left out")
     return tuple(found)
+
+
+def _nothing_new(aliases: Collinear, rows: int) -> str:
+    """Which columns are left out, and why: by what relation, or because the rows are too few for so many."""
+    out = [f"`{aliases.names[j]}`" for j in aliases.dropped]
+    if aliases.rank >= rows:
+        enough = f"{rows:,} row{'s tell' if rows > 1 else ' tells'} at most {rows:,} coefficients"
+        return f"{enough}, not {len(aliases.names):,}: {several(out)} left out; a prior keeps all of them"
+    many = len(out) > 1
+    return (
+        f"{several(aliases.relations, RELATIONS, '; ')}: the column{'s say' if many else ' says'} nothing new and "
+        f"{'are' if many else 'is'} left out; a prior keeps all of them"
+    )
 
 
 def totals_of(

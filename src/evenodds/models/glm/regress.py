@@ -300,7 +300,7 @@ class _Fit:
         outside = design.unscaled(minimum.coefficients.reshape(width, outputs))
         if self.aliases is not None:
             outside[~self.free] = 0.0
-        notes = notes_of(minimum, totals, settings.tolerance, self.aliases, verdict, bread)
+        notes = notes_of(minimum, totals, settings.tolerance, self.aliases, verdict, bread, survey.rows)
         return Regression(
             found.plan.schema,
             design,

@@ -14,7 +14,7 @@ from evenodds.data.passes import added
 from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError
+from evenodds.errors import DataError, several
 from evenodds.families import Bernoulli
 from evenodds.labels import Labels
 from evenodds.models.glm.blocks import SHARD, Floats
@@ -272,10 +272,9 @@ def standardised(found: Found, sparse: bool) -> Design:
 
 
 def _refuse_missing(missing: Mapping[str, tuple[int, str]]) -> None:
-    shown = [f"{name!r} ({count:,}, first in {where})" for name, (count, where) in list(missing.items())[:8]]
-    more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+    listed = [f"{name!r} ({count:,}, first in {where})" for name, (count, where) in missing.items()]
     columns = "column" if len(missing) == 1 else "columns"
     raise DataError(
-        f"missing cells (NaN) in {columns} {', '.join(shown)}{more}: fill them, leave the column out, "
+        f"missing cells (NaN) in {columns} {several(listed)}: fill them, leave the column out, "
         "or leave such rows out (missing='drop', --missing drop)"
     )

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, several
 from evenodds.families.leaves import Floats
 from evenodds.models.alone import alone
 from evenodds.models.separators.cone import Cone, cone, solve
@@ -86,8 +86,7 @@ class Separation:
         kind = "complete" if self.verdict == "complete" else "quasi-complete"
         names = range(self.n_classes) if classes is None else classes
         listed = [f"{one} ({names[one.group]})" if self.n_classes > 2 else str(one) for one in self.infinite]
-        shown = ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
-        return f"{kind} separation: {shown}"
+        return f"{kind} separation: {several(listed)}"
 
     def __repr__(self) -> str:
         return self.sentence()
@@ -155,8 +154,7 @@ def check_finite(X: Any, names: Sequence[str]) -> None:
     ):
         if wrong.any():
             bad = [f"{names[j]!r} ({n} of {len(cells)} rows)" for j, n in enumerate(wrong.sum(axis=0)) if n]
-            more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-            raise DataError(f"Input X contains {what}: column {', '.join(bad[:5])}{more}; {cure}")
+            raise DataError(f"Input X contains {what}: column {several(bad, 5)}; {cure}")
 
 
 def _moved(rows: Rows, found: Cone) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evenodds.errors import several
 from evenodds.families.leaves import Floats
 from evenodds.models.separators.cone import Cone, cone, solve
 from evenodds.models.separators.hard_margin import hard_margin
@@ -52,9 +53,8 @@ class Certificate:
 
     def sentence(self) -> str:
         """The proof in words."""
-        listed = ", ".join(f"row {i} × {w:.4g}" for i, w in list(zip(self.rows, self.weights))[:4])
-        more = f" and {len(self.rows) - 4} more" if len(self.rows) > 4 else ""
-        return f"no line separates the classes: {listed}{more} balance"
+        listed = several([f"row {i} × {w:.4g}" for i, w in zip(self.rows, self.weights)], 4)
+        return f"no line separates the classes: {listed} balance"
 
 
 @dataclass(frozen=True, eq=False)
