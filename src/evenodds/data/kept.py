@@ -1,7 +1,7 @@
 """Some rows of a source, kept while all of them pass by.
 
 A row is chosen by a hash of its number, so neither batches nor threads matter: those with the lowest hashes, one in 128
-(with texts, in 8), but at least 10,000 (2,000) and at most as many as are wanted.
+(with texts, in 8), but at least 8,000 (2,000) and at most as many as are wanted.
 
 >>> chosen(100_000)[:5]
 array([ 0,  3, 33, 34, 42])
@@ -24,7 +24,7 @@ from evenodds.texts import Texts
 Hashes = NDArray[np.uint64]
 Picked = tuple[int, tuple[Hashes, "Learnt"]]  # of a batch: how many rows it had, and those that may be wanted
 PART, PART_TEXTS = 128, 8  # of a table, and of one with texts: a pass over it takes longer by far
-LEAST, LEAST_TEXTS = 10_000, 2_000
+LEAST, LEAST_TEXTS = 8_000, 2_000
 MOST, MOST_TEXTS = 200_000, 20_000
 
 

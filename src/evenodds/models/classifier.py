@@ -164,7 +164,8 @@ class NaiveBayes(ClassShell):
             return model
         most, part, least = bounds(model.schema)
         rows = chosen(learnt.rows.rows, min(most, most_rows(model)), part, least)
-        return tempered(model, [learnt.some(rows)], self.threads)
+        some = learnt if len(rows) == learnt.rows.rows else learnt.some(rows)
+        return tempered(model, [some], self.threads)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""
