@@ -38,7 +38,7 @@ from evenodds.models.temper_problem import Said as Said
 
 GRID = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)  # exponents to start from
 FEW, MORE = 500, 4  # rows that tell with which of them, and most of the way; times as many tell the next part of it
-DOUBTS = 500.0  # of log-likelihood, in rows that tell how much less to believe what was fitted on them
+DOUBTS = 250.0  # of log-likelihood, in rows that tell how much less to believe what was fitted on them
 NEARBY = 1.0  # how near each of these ways comes to its end, in log-likelihood
 
 

@@ -24,6 +24,7 @@ DIRECT = 100  # numbers, up to which the curvature is worth its price
 NEAR = 0.01  # of log-likelihood, that the last step gains: what it leaves is less by far, a thousandth of an error
 NEVER = -1e5  # stands for log 0: no row is lost to it, no number overflows
 LEAST = -30.0  # a log of probability, below which it is 0: of a million million rows one
+DOUBT = 1e-8  # the probability of other classes, below which a row has no curvature worth adding
 STEPS, FLAT = 100, 1e-6
 USUAL = 0.7  # power of a text's length, to begin with
 FAR, SHORT = 1.0, 1e-9  # what a step may change a log by, at most and at least
@@ -113,7 +114,7 @@ def weigh(
                 mean[a] += p[o] * each[o, a]
         for a in range(inner):
             slope[a] += w * mean[a]
-        if not bent or mine == 1.0:  # a row that is told without doubt has no curvature
+        if not bent or 1.0 - mine < DOUBT:
             continue
         for j in range(groups):
             curve[j, j] += w * mean[j]
