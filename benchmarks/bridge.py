@@ -55,7 +55,7 @@ from benchmarks.softmax import FINE, ROUGH, Softmax
 TEXTS = ["mr", "subj", "sst", "trec", "20newsgroups", "r8", "webkb", "sms", "enron1"]
 TABLES = [
     "adult", "spambase", "german_credit", "pima_diabetes", "vehicle", "segment", "waveform5000", "mushroom", "nursery",
-    "titanic",
+    "car", "titanic",
 ]  # fmt: skip
 SIZES = [30, 100, 300, 1_000, 3_000, 0]  # 0: all but the rows that are judged
 JUDGED = 2_000
