@@ -169,6 +169,31 @@ def test_a_row_left_out_of_the_exponents_is_one_they_were_not_fitted_on(weights)
     assert np.corrcoef(moved.ravel(), truth.ravel())[0, 1] > 0.98
 
 
+def test_a_row_is_left_out_by_one_of_newtons_steps():
+    """d = A (p + W d): what all other rows lack of slope and of curve, in the odds of the row itself."""
+    problem = two_texts_and_a_table(60)
+    x = least(problem, problem.first(0.5), 1e-9).x
+    curve = problem.bent(x)[2]
+    bends, axes = np.linalg.eigh(curve)
+    root = axes / np.sqrt(bends)
+
+    def odds(at, root):
+        found = np.empty((2, 2, 60))
+        leave_out(*problem.arguments(at), root, *found)
+        return found
+
+    z, left = odds(x, root)
+    steps = 1e-5 * np.eye(len(x))
+    slopes = np.stack([odds(x + e, root)[0] - odds(x - e, root)[0] for e in steps], axis=-1) / 2e-5
+    p = np.exp(z) / (1 + np.exp(z).sum(axis=0))
+    doubtful = np.flatnonzero(p.sum(axis=0) > 0.01)
+    assert len(doubtful) > 20
+    for i in doubtful:
+        a = min(problem.weights[i], 1.0) * slopes[:, i] @ np.linalg.inv(curve) @ slopes[:, i].T
+        bend = np.diag(p[:, i]) - np.outer(p[:, i], p[:, i])
+        assert_allclose((left - z)[:, i], np.linalg.solve(np.eye(2) - a @ bend, a @ p[:, i]), rtol=0.01, atol=1e-4)
+
+
 def test_compiled_and_plain_rows_are_left_out_alike():
     problem = two_texts_and_a_table(60)
     x = problem.first(0.3)
