@@ -42,6 +42,7 @@ SETS = ("sms", "enron1", "enron4", "subj", "mr", "trec", "webkb", "r8", "20newsg
 SHUFFLES = 5
 WORDS = eo.Words(ngrams=2)
 MANY = 1_000_000  # rows of a table that is repeated
+FEW = 2_000  # rows, of which one shuffle says little
 DRAWS = 20  # of labels from the model's own probabilities
 
 
@@ -169,7 +170,7 @@ def of_table(name: str, shuffles: int) -> dict[str, Any]:
     columns = WORDS if rows.is_text else {x: families[kind] for x, kind in rows.table.types.items()}
     out: dict[str, Any] = {"set": name, "rows": len(rows.y)}
     out["tempered"] = held_out(rows, lambda: eo.NaiveBayes(columns, temper=True), shuffles)
-    out["bridge"] = held_out(rows, lambda: bridge(rows), 1)
+    out["bridge"] = held_out(rows, lambda: bridge(rows), shuffles if len(rows.y) < FEW else 1)
     if not rows.is_text:
         table = pa.Table.from_pandas(rows.some(np.arange(len(rows.y))), preserve_index=False)
         many = -(-MANY // len(rows.y))
