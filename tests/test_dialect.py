@@ -175,6 +175,13 @@ def test_a_header_is_seen_through_the_marks_of_numbers():
     assert has_header([], Marks()) is True
 
 
+def test_a_file_that_all_is_told_of_is_not_looked_at():
+    known = Dialect(";", ",", ".", "cp1252", False, True)
+    assert detect(b"PK\3\4\0\0", **dataclasses.asdict(known)) == known
+    with pytest.raises(DataError, match="NUL"):
+        detect(b"PK\3\4\0\0", **dataclasses.asdict(known) | {"strip": None})
+
+
 def test_what_is_told_is_not_looked_for():
     data = b"a;b\n1;2\n"
     assert detect(data, separator=",", header=False) == Dialect(",", header=False)

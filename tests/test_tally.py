@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenodds.errors import DataError
-from evenodds.families import Categorical, Gaussian
+from evenodds.families import Binned, Categorical, Gaussian
 from evenodds.labels import Fixed, Grid, Labels
+from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 from laws import numbers
 
@@ -66,6 +67,28 @@ def test_a_tally_does_not_change_when_others_are_made_of_it():
     before = a.to_bytes()
     a + b, a - a, a * 2, a * 0.5, -a, a.pooled(), a.trimmed(), Tally.total([a, b, a])
     assert a.to_bytes() == before
+
+
+def test_what_is_worked_out_of_a_tally_is_worked_out_once_and_of_its_own_numbers():
+    a, b = counts(["a", "b"], [1, 2]), counts(["a", "b"], [10, 20])
+    asked = []
+
+    def most(tally):
+        asked.append(tally)
+        return tally["c", "labels"].max()
+
+    for tally, found in ((a, 2), (b, 20), (a, 2), (a + b, 22)):
+        assert tally.once("most", lambda tally=tally: most(tally)) == found
+    assert len(asked) == 3
+    assert a.once("least", lambda: 1) == 1
+
+
+def test_bins_are_cut_anew_for_another_number_of_them_and_another_origin():
+    tally = Binned.tally([1.0, 2.0, 3.0, 4.0, 10.0, 20.0, 30.0, 40.0])
+    sizes = [len(Binned.table(tally, Column(Binned, bins=bins))) for bins in (8, 4, 8)]
+    assert sizes == [8, 4, 8]
+    first = [Binned.estimate(tally, column=Column(Binned, origin=origin)).edges[0] for origin in (0.0, 100.0)]
+    assert first == [1.0, 101.0]
 
 
 def test_the_leaves_of_a_tally_are_not_to_be_written_to():

@@ -20,8 +20,8 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +36,21 @@ from evenodds.text.tables import fold_pairs
 
 __all__ = ["Layout", "Leaf", "Name", "Numbers", "Tally"]
 
+T = TypeVar("T")
 MANY = 16  # tallies added at once: a file of any size needs no more memory
 
 
 class Tally:
     """An immutable vector of counts and sums: `+`, `-`, scaling by a number, and reading a leaf."""
 
-    __slots__ = ("counts", "layout", "lists", "sums")
+    __slots__ = ("_made", "counts", "layout", "lists", "sums")
 
     def __init__(
         self, layout: Layout, counts: Numbers, sums: Numbers, lists: Mapping[Name, Counts] | None = None
     ) -> None:
         counts.flags.writeable = sums.flags.writeable = False
         self.layout, self.counts, self.sums, self.lists = layout, counts, sums, dict(lists or {})
+        self._made: dict[Hashable, Any] = {}
 
     @classmethod
     def of(cls, groups: Grid, leaves: Mapping[Name, Leaf], lists: Mapping[Name, Counts] | None = None) -> Tally:
@@ -88,6 +90,13 @@ class Tally:
         """The numbers of one leaf, as (axis, groups): integers, or the nearest doubles."""
         numbers = self.leaf(name).numbers
         return numbers if numbers.dtype.kind == "i" else dd.value(numbers)
+
+    def once(self, what: Hashable, make: Callable[[], T]) -> T:
+        """Something worked out of the numbers, kept for the next who asks: they never change."""
+        if what not in self._made:
+            self._made[what] = make()
+        found: T = self._made[what]
+        return found
 
     def column(self, column: str) -> Tally:
         """The part of the tally that is about one column."""

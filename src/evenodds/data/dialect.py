@@ -99,7 +99,7 @@ class Dialect:
 
 
 def detect(sample: bytes, **told: Unpack[Told]) -> Dialect:
-    """How a file that begins with these bytes is written; what is told is not looked for.
+    """How a file that begins with these bytes is written; what is told is not looked for, nor the bytes if all is.
 
     encoding    by its byte order mark; UTF-16 without one by the NULs at every other byte; UTF-8 if it is valid;
                 otherwise cp1252, or latin-1 where cp1252 has no such letters.
@@ -117,6 +117,8 @@ def detect(sample: bytes, **told: Unpack[Told]) -> Dialect:
         told["separator"] = "\t"
     known = {name: value for name, value in told.items() if value is not None}
     dialect = dataclasses.replace(Dialect(), **known)  # type: ignore[arg-type]
+    if known.keys() == Told.__annotations__.keys():
+        return dialect
     if "encoding" not in known:
         dialect = dataclasses.replace(dialect, encoding=_encoding(sample))
     text = codecs.getincrementaldecoder(dialect.encoding)("replace").decode(sample).removeprefix("\ufeff")

@@ -21,6 +21,7 @@ from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
+Cut = tuple[Floats, Floats, tuple[float, float], int]
 FEW = 32  # cuts, up to which comparing with each of them is faster than searching
 
 
@@ -244,8 +245,12 @@ def _as_labels(counts: Floats, tally: Tally) -> Tally:
     return Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
 
 
-def _cut(tally: Tally, column: Column) -> tuple[Floats, Floats, tuple[float, float], int]:
+def _cut(tally: Tally, column: Column) -> Cut:
     """Cuts of equal pooled mass through the histogram; counts per bin and group; the mass beyond the ends; the lump."""
+    return tally.once(("bins", column.bins, column.origin), lambda: _cut_anew(tally, column))
+
+
+def _cut_anew(tally: Tally, column: Column) -> Cut:
     keys, counts = numeric.histogram(tally)
     if not len(keys):
         return np.array([0.0, 1.0]), np.zeros((1, len(tally.groups))), (0.0, 0.0), -1

@@ -216,13 +216,8 @@ def bell_sums(at: Any, middles: Any, moments: Any, h: float, out: Any) -> None:
     """out[q] = Σ_i w_i e^(-u²/2), u = (at_q - x_i)/h, out of the cells' damped moments."""
     half = moments.shape[1] // 2
     for q in range(len(at)):
-        y, low, high = at[q], 0, len(middles)
-        while low < high:
-            c = (low + high) >> 1
-            if y - middles[c] <= FAR * h:
-                high = c
-            else:
-                low = c + 1
+        y = at[q]
+        low = np.searchsorted(middles, y - FAR * h)
         total = 0.0 if y == y else np.nan
         while low < len(middles) and middles[low] - y <= FAR * h:
             t = (y - middles[low]) / h
@@ -240,13 +235,8 @@ def bell_sums(at: Any, middles: Any, moments: Any, h: float, out: Any) -> None:
 def bell_masses(at: Any, middles: Any, moments: Any, before: Any, h: float, out: Any) -> None:
     """out[q] = Σ_i w_i Φ(u), u = (at_q - x_i)/h: Φ(t-v) = Φ(t) - φ(t) Σ_k≥1 He_k-1(t) v^k/k! in each cell."""
     for q in range(len(at)):
-        y, low, high = at[q], 0, len(middles)
-        while low < high:
-            c = (low + high) >> 1
-            if y - middles[c] <= FAR * h:
-                high = c
-            else:
-                low = c + 1
+        y = at[q]
+        low = np.searchsorted(middles, y - FAR * h)
         total = before[low] if y == y else np.nan
         while low < len(middles) and middles[low] - y <= FAR * h:
             t = (y - middles[low]) / h
@@ -271,14 +261,8 @@ def bell_logs(at: Any, x: Any, weights: Any, h: float, own: Any, less: Any, out:
         everything += weights[i]
     for q in range(len(at)):
         y = at[q]
-        low, high = 0, len(x)
-        while low < high:
-            i = (low + high) >> 1
-            if x[i] > y:
-                high = i
-            else:
-                low = i + 1
-        up, down = low, low - 1
+        up = np.searchsorted(x, y, side="right")
+        down = up - 1
         total, least, enough = 0.0, 0.0, 0.0
         while up < len(x) or down >= 0:
             above = (x[up] - y) / h if up < len(x) else np.inf
