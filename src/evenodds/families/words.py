@@ -275,11 +275,15 @@ def _of_counted(counts: Counts, words: Words, prior: Pseudo) -> Weights | None:
     if not totals.all():
         return None
     with np.errstate(divide="ignore"):
-        whole, weights = np.log(totals), np.empty((len(keys), len(totals)))
-        weights[:] = np.log(strength) - whole
+        whole = np.log(totals)
+        others = np.log(strength) - whole
         mine = [np.log(unit * one.numbers + strength) - log for one, log in zip(counts.lists, whole)]
-    counts.spread(keys, mine, weights)
-    return Weights(keys, weights, counts.buckets, counts.index)
+
+    def write(weights: Floats) -> None:
+        weights[:] = others
+        counts.spread(keys, mine, weights)
+
+    return Weights.written(keys, len(totals), write, counts.buckets, counts.index)
 
 
 def _nearest(counts: Counts, known: Shares, words: Words) -> Nearest:

@@ -8,7 +8,7 @@ array([ 2., -1.])
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,22 +50,38 @@ class Weights:
     """
 
     def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None, index: Index | None = None) -> None:
-        self.keys, self.buckets = keys, buckets
         weights = np.asarray(weights, np.float64)
         if weights.shape[:1] != keys.shape or weights.ndim != 2:
             raise ValueError(f"{len(keys)} keys but weights of shape {weights.shape}; expected one row a key")
-        self.classes = weights.shape[1]
+        self._lay(keys, weights.shape[1], lambda room: np.copyto(room, weights), buckets, index)
+
+    @classmethod
+    def written(
+        cls, keys: Keys, classes: int, write: Callable[[Floats], None], buckets: int | None, index: Index | None
+    ) -> Weights:
+        """Those that `write` writes into the room it is given, (keys, classes): where they stay, if that can be."""
+        new = object.__new__(cls)
+        new._lay(keys, classes, write, buckets, index)
+        return new
+
+    def _lay(
+        self, keys: Keys, classes: int, write: Callable[[Floats], None], buckets: int | None, index: Index | None
+    ) -> None:
+        self.keys, self.classes, self.buckets = keys, classes, buckets
         self._bits = None if buckets is None else bucket_bits(buckets)
         self._shift: np.uint64 | None = None  # how far a key is shifted to be the number of its row
-        if buckets is not None and (8 if buckets * self.classes <= ROOM else 2) * len(keys) >= buckets:
+        if buckets is not None and (8 if buckets * classes <= ROOM else 2) * len(keys) >= buckets:
+            weights = np.empty((len(keys), classes))
+            write(weights)
             self._shift = np.uint64(65 - buckets.bit_length())
-            self._rows = np.full((buckets, self.classes), np.nan)
+            self._rows = np.full((buckets, classes), np.nan)
             self._rows[keys >> self._shift] = weights
             self._find: tuple[Any, ...] = (self._shift, frozen(self._rows.reshape(-1)))
         else:
-            rows = np.empty((len(keys) + 1, self.classes + 1), np.uint64)
-            rows[:-1, 0], rows[:-1, 1:], rows[-1] = keys, weights.view(np.uint64), MASK
+            rows = np.empty((len(keys) + 1, classes + 1), np.uint64)
+            rows[:-1, 0], rows[-1] = keys, MASK
             self._rows = rows[:-1, 1:].view(np.float64)
+            write(self._rows)
             self._find = (*(index or first_rows(keys)), frozen(rows.reshape(-1)))
         self._spare: list[Reader] = []
 
