@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from evenodds.models.bayes_rule import update
     from evenodds.models.bridge.estimator import NaiveLogistic
     from evenodds.models.classifier import NaiveBayes
-    from evenodds.models.glm.coefficients import GaussianPrior
     from evenodds.models.glm.estimator import GLM
     from evenodds.models.glm.notes import RegressionWarning
+    from evenodds.models.glm.prior import GaussianPrior
     from evenodds.models.kernel_density import KernelDensity
     from evenodds.models.mixture.estimator import Mixture
     from evenodds.models.naive_bayes import Model
@@ -63,7 +63,7 @@ _HOME = {
     "evenodds.models.kernel_density": "KernelDensity",
     "evenodds.models.saved": "load",
     "evenodds.models.glm.estimator": "GLM",
-    "evenodds.models.glm.coefficients": "GaussianPrior",
+    "evenodds.models.glm.prior": "GaussianPrior",
     "evenodds.models.mixture.estimator": "Mixture",
     "evenodds.models.glm.notes": "RegressionWarning",
     "evenodds.models.bayes_net.estimator": "BayesNet",
@@ -77,7 +77,7 @@ _HOME = {
     "evenodds.tally": "Tally",
     "evenodds.text.words": "Words",
 }
-_ROOMS = ("bandits", "families")
+_ROOMS = ("audit", "bandits", "families", "plots")
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = [
@@ -135,4 +135,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})

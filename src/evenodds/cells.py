@@ -1,15 +1,14 @@
-"""Cells: a table's columns turned into numbers and codes.
+"""Cells: a table's columns turned into numbers, codes and texts.
 
-`kind` looks at a sample of a column and says what it holds; `numbers` and `codes` read a run of its cells. A null is
-NaN among numbers and -1 among codes. Everything goes through Arrow or numpy; no cell becomes a Python object (the few
-distinct labels of a column do).
+A null is NaN among numbers and -1 among codes. Everything goes through Arrow or numpy; no cell becomes a Python object
+(the few distinct labels of a column do).
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +16,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evenodds import texts as text_cells
-from evenodds.dates import all_dates
+from evenodds.dates import all_dates, as_dates
 from evenodds.errors import DataError
 from evenodds.labels import Ints, Labels, canonical
 from evenodds.text.lengths import lengths
-from evenodds.texts import FALSE, TRUE, Texts
-
-MANY = 100  # values that must all differ before a column is taken for an identifier
+from evenodds.texts import Texts
 
 Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarrow has no types)
-Kind = Literal["number", "flag", "category", "date", "span", "id", "text", "empty", "nested"]
-
-_NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -71,17 +65,49 @@ def arrow_numbers(x: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Any
     )
 
 
-def arrow_of(x: Any) -> Any:
-    """A series as Arrow has it; intervals and periods, of which Arrow makes structures, as pandas writes them."""
-    cells = pa.array(x, from_pandas=True)
-    if not isinstance(_type(cells), pa.ExtensionType):
-        return cells
-    return pa.array([None if v is None or v != v else str(v) for v in x], pa.string())
+def is_null(value: Any) -> bool:
+    """Whether a value is none: None, NaN, NaT, or pandas' NA, of which not even that can be said.
+
+    >>> is_null(None), is_null(float("nan")), is_null(0), is_null("")
+    (True, True, False, False)
+    """
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # NA != NA is NA
+        return True
+
+
+def as_arrow(x: Any) -> Any:
+    """Values as Arrow has them. Numbers and texts mixed are texts, and so are whole numbers beyond 64 bits; intervals
+    and periods, of which Arrow makes structures, are as pandas writes them.
+
+    >>> as_arrow([1, "x", None]).to_pylist(), as_arrow([1, 2**63]).type, as_arrow([2**70]).to_pylist()
+    (['1', 'x', None], DataType(uint64), ['1180591620717411303424'])
+    """
+    try:
+        cells = pa.array(x, from_pandas=True)
+        if not isinstance(type_of(cells), pa.ExtensionType):
+            return cells
+    except OverflowError:
+        try:
+            return pa.array(x, pa.uint64(), from_pandas=True)
+        except (OverflowError, pa.ArrowInvalid, TypeError):
+            pass
+    except (pa.ArrowInvalid, TypeError, NotImplementedError):  # what Arrow has no type for
+        pass
+    return pa.array([None if is_null(value) else canonical(value) for value in x], pa.string())
 
 
 def as_column(x: Any) -> Raw | Coded:
-    """One column as numpy or Arrow has it: lists, arrays, series. Numbers and texts mixed are texts."""
-    if isinstance(x, (Coded, pa.Array, pa.ChunkedArray)) or (isinstance(x, np.ndarray) and x.dtype.kind in "biuf"):
+    """One column as numpy or Arrow has it: lists, arrays, series."""
+    if isinstance(x, (Coded, pa.Array, pa.ChunkedArray)):
+        return x
+    x = unmasked(x)
+    if isinstance(x, np.ndarray) and x.ndim != 1:
+        if x.ndim != 2 or x.shape[1] != 1:
+            raise DataError(f"expected one column of values, got an array of shape {x.shape}")
+        x = x[:, 0]
+    if isinstance(x, np.ndarray) and x.dtype.kind in "biuf":
         return x
     numpy_number = isinstance(getattr(x, "dtype", None), np.dtype) and x.dtype.kind in "biuf"
     if numpy_number and hasattr(x, "to_numpy"):
@@ -90,15 +116,26 @@ def as_column(x: Any) -> Raw | Coded:
         return pa.chunked_array(x)
     if hasattr(x, "__array__") and not isinstance(x, np.ndarray) and not hasattr(x, "dtype"):
         return as_column(np.asarray(x))
-    try:
-        return arrow_of(x)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if v is None or v != v else canonical(v) for v in x], pa.string())
+    return as_arrow(x)
 
 
-def _type(raw: Raw) -> Any:
-    kind = raw.type
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+def unmasked(x: Any) -> Any:
+    """A masked array of numpy's with nothing where it is masked: NaN among numbers, None among others.
+
+    >>> as_column(np.ma.array([1, 2, 900], mask=[False, False, True]))
+    array([ 1.,  2., nan])
+    """
+    if not isinstance(x, np.ma.MaskedArray):
+        return x
+    if not np.any(x.mask):
+        return x.data
+    nothing: Any = np.nan if x.dtype.kind in "biuf" else None
+    return np.where(x.mask, nothing, x.data)
+
+
+def type_of(raw: Any) -> Any:
+    """The Arrow type of cells, be they listed in a dictionary or not."""
+    return raw.type.value_type if pa.types.is_dictionary(raw.type) else raw.type
 
 
 def is_text(type_: Any) -> bool:
@@ -112,49 +149,6 @@ def plain(raw: Any) -> Any:
     return raw.cast(pa.large_string()) if pa.types.is_string_view(raw.type) else raw
 
 
-def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
-    """What a sample of a column holds. Only text and integers of named sources can be identifiers."""
-    if isinstance(raw, Coded):
-        return "category" if np.any(raw.codes >= 0) else "empty"
-    if isinstance(raw, np.ndarray):
-        if not named:
-            return "number"
-        raw = pa.array(raw, from_pandas=True)
-    raw = plain(raw)
-    values = raw.drop_null()
-    if not len(values):
-        return "empty"
-    type_, t = _type(raw), pa.types
-    if t.is_boolean(type_):
-        return "flag"
-    if t.is_temporal(type_):
-        return "date" if t.is_timestamp(type_) or t.is_date(type_) else "span"
-    if t.is_integer(type_) or t.is_floating(type_) or t.is_decimal(type_):
-        numbers = values.cast(pa.float64(), safe=False)
-        if pc.all(pc.is_in(numbers, arrow_numbers(np.array([0.0, 1.0])))).as_py():
-            return "flag"
-        distinct = pc.count_distinct(values).as_py()
-        return "id" if t.is_integer(type_) and named and distinct == len(values) >= MANY else "number"
-    if is_text(type_):
-        return _text_kind(values)
-    return "nested"
-
-
-def _text_kind(values: Any) -> Kind:
-    distinct = pc.unique(values)
-    words = {text.strip().lower() for text in distinct.to_pylist()} if len(distinct) <= 8 else set()
-    if words and words <= {*TRUE, *FALSE}:
-        return "flag"
-    if pc.all(pc.match_substring_regex(distinct, _NUMBER)).as_py():
-        return "number"
-    if all_dates(distinct) is not None:
-        return "date"
-    if len(values) >= MANY / 2 and len(distinct) > 0.9 * len(values):
-        spaces = pc.mean(pc.count_substring(values, " ")).as_py()
-        return "text" if spaces >= 2 else "id"
-    return "category"
-
-
 def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
     """Cells as doubles, NaN where there is none. Text is read as a number, or as a yes or no."""
     if isinstance(raw, Coded):
@@ -166,8 +160,8 @@ def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:
             return raw
         if raw.dtype.kind in "biuf":
             return raw.astype(np.float64)
-        raw = pa.array(raw, from_pandas=True)
-    type_, t = _type(raw), pa.types
+        raw = as_arrow(raw)
+    type_, t = type_of(raw), pa.types
     if t.is_dictionary(raw.type):
         return numbers(codes(raw), name)
     if is_text(type_):
@@ -217,58 +211,63 @@ def texts(raw: Raw | Coded, name: str) -> Texts:
         starts, stops = np.append(raw.labels.ends[:-1], 0)[place], np.append(raw.labels.ends[1:], -1)[place]
         return Texts(raw.labels.blob, starts, stops)
     if isinstance(raw, np.ndarray):
-        raw = pa.array(raw, from_pandas=True)
+        raw = as_arrow(raw)
     if pa.types.is_null(raw.type):
         raw = raw.cast(pa.string())
-    if not is_text(_type(raw)):
+    if not is_text(type_of(raw)):
         raise DataError(f"column {name!r} holds {raw.type}, not text; leave Words out, or give it as text")
     return Texts.of_arrow(raw)
 
 
-def codes(raw: Raw | Coded) -> Coded:
-    """Cells as codes with labels. The label of a number is its shortest text: 1, 1.0 and "1" are one category."""
+def codes(raw: Raw | Coded, where: str = "a column") -> Coded:
+    """Cells as codes with labels. The label of a number is its shortest text: 1, 1.0 and "1" are one category.
+
+    >>> codes(as_arrow([["a", "b"], ["c"]]), "column 'tags'")
+    Traceback (most recent call last):
+    evenodds.errors.DataError: column 'tags' holds list<item: string>: expected texts, numbers or dates
+    """
     if isinstance(raw, Coded):
         return raw
+    try:
+        return _codes(raw)
+    except (NotImplementedError, pa.ArrowInvalid, OverflowError):
+        kind = raw.dtype if isinstance(raw, np.ndarray) else raw.type
+        raise DataError(f"{where} holds {kind}: expected texts, numbers or dates") from None
+
+
+def _codes(raw: Raw) -> Coded:
     if isinstance(raw, np.ndarray):
         small = _small_integers(raw)
         if small is not None:
             return small
-        raw = pa.array(raw, from_pandas=True)
+        raw = as_arrow(raw)
     if is_text(raw.type):
-        return _codes_of_text(plain(raw))
+        return Coded(*text_cells.encode(Texts.of_arrow(raw)))
     encoded = raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
-    if isinstance(encoded, pa.ChunkedArray):  # no rows at all
-        return Coded(np.empty(0, np.int32), Labels.of([]), np.empty(0, np.int64))
     indices = encoded.indices
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
     where = _where_they_lie(indices)
     if is_text(encoded.dictionary.type) and not encoded.dictionary.null_count:
-        listed = _codes_of_text(plain(encoded.dictionary))
+        listed = _codes(encoded.dictionary)
         return dataclasses.replace(listed, codes=where, place=listed.places)
-    values = encoded.dictionary.to_pylist()
-    if any(value is None or value != value for value in values):
-        real = np.array([value is not None and value == value for value in values])
+    values = _values(encoded.dictionary)
+    real = np.array([not is_null(value) for value in values], bool)
+    if not real.all():
         shift = np.append(np.where(real, np.cumsum(real) - 1, -1), -1)
         where, values = shift[where], [value for value, keep in zip(values, real) if keep]
     labels, place = Labels.coded([canonical(value) for value in values])
     return Coded(where, labels, place, target_kind(encoded))
 
 
-def _codes_of_text(raw: Any) -> Coded:
-    """Texts as codes, read from Arrow's own bytes."""
-    if isinstance(raw, pa.ChunkedArray):
-        raw = raw.chunk(0) if raw.num_chunks == 1 else raw.combine_chunks()
-    if isinstance(raw, pa.ChunkedArray) or not len(raw):
-        return Coded(np.empty(0, np.int32), Labels.of([]), np.empty(0, np.int64))
-    _, offsets, data = raw.buffers()
-    wide = np.int64 if pa.types.is_large_string(raw.type) else np.int32
-    ends = np.frombuffer(offsets, wide)[raw.offset : raw.offset + len(raw) + 1]
-    blob = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    known = raw.is_valid().to_numpy(zero_copy_only=False) if raw.null_count else np.empty(0, np.bool_)
-    return Coded(*Labels.encode(blob, ends[:-1], ends[1:], known))
+def _values(dictionary: Any) -> list[Any]:
+    """The values of a dictionary; of narrow floats such that their text is the shortest one."""
+    values: list[Any] = dictionary.to_pylist()
+    if not pa.types.is_floating(dictionary.type) or dictionary.type.bit_width == 64:
+        return values
+    return [value if value is None else dictionary.type.to_pandas_dtype()(value) for value in values]
 
 
 def _small_integers(raw: NDArray[Any]) -> Coded | None:
@@ -282,7 +281,7 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
         low, high = int(raw.min()), int(raw.max())
         if high - low >= 1 << 16:
             return None
-        local = (local - local.dtype.type(low)).astype(np.int32)
+        local = (local.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.int32)  # modulo 2^64, of any integers
         present = np.bincount(local, minlength=high - low + 1) > 0
     values: list[Any] = [low + int(i) for i in np.flatnonzero(present)]
     if raw.dtype.kind == "b":
@@ -297,11 +296,15 @@ def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
     """A part of a date as category cells: the weekday's name, or the number of the year, month, day or hour."""
     raw = raw.arrow() if isinstance(raw, Coded) else raw
     raw = plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
-    if is_text(_type(raw)):
-        parsed = all_dates(raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw)
-        if parsed is None:
-            raise DataError(f"column {name!r}: dates as text must be like 2024-03-01 or 2024-03-01 12:30:00")
-        raw = parsed
+    if is_text(type_of(raw)):
+        written = raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw
+        raw = all_dates(written)
+        if raw is None:
+            distinct = pc.unique(written).drop_null().to_pylist()
+            wrong = distinct[as_dates(distinct).is_null().index(True).as_py()]
+            raise DataError(f"column {name!r} holds {wrong!r}, expected dates like 2024-03-01 or 2024-03-01 12:30:00")
+    elif pa.types.is_null(raw.type):
+        raw = pa.nulls(len(raw), pa.timestamp("us"))
     if not (pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type)):
         raise DataError(f"column {name!r} holds {raw.type}, not dates: it has no {part}")
     if part == "hour" and pa.types.is_date(raw.type):
@@ -322,7 +325,9 @@ def target_kind(raw: Raw | Coded) -> str:
         return raw.kind
     if isinstance(raw, np.ndarray) and raw.dtype.kind in "biuf":
         return {"b": "bool", "i": "int", "u": "int", "f": "float"}[raw.dtype.kind]
-    type_ = _type(pa.array(raw, from_pandas=True) if isinstance(raw, np.ndarray) else raw)
+    type_ = type_of(as_arrow(raw) if isinstance(raw, np.ndarray) else raw)
+    if pa.types.is_decimal(type_):
+        return "float" if type_.scale > 0 else "int"
     for name, test in (("bool", pa.types.is_boolean), ("int", pa.types.is_integer), ("float", pa.types.is_floating)):
         if test(type_):
             return name

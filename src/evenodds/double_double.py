@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenodds.kernel import product_error
+
 Floats = NDArray[np.float64]
 
 
@@ -43,17 +45,9 @@ def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """a · b exactly, as a rounded product and its error (Dekker, Veltkamp's split)."""
+    """a · b exactly, as a rounded product and its error."""
     p = a * b
-    a1, a2 = _split(a)
-    b1, b2 = _split(b)
-    return p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2
-
-
-def _split(a: Floats) -> tuple[Floats, Floats]:
-    t = 134217729.0 * a  # 2^27 + 1
-    high = t - (t - a)
-    return high, a - high
+    return p, product_error(a, b, p)
 
 
 def _renormalise(high: Floats, low: Floats) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
-"""The one error for data: what is wrong, where, and what to do; and the way to warn."""
+"""The one error for data: what is wrong, where, and what to do; the pieces of such sentences; and the way to warn."""
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class DataError(ValueError):
@@ -21,6 +21,42 @@ def several(texts: Sequence[str], most: int = 8, between: str = ", ") -> str:
     'a, b and 2 more'
     """
     return between.join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def listed(names: Iterable[object]) -> str:
+    """Some names in quotes, for people."""
+    return several([brief(str(name)) for name in names])
+
+
+def many(n: float, what: str) -> str:
+    """So many of something.
+
+    >>> many(1, "row"), many(2201, "class"), many(0.5, "entry")
+    ('1 row', '2,201 classes', '0.5 entries')
+    """
+    return f"{int(n) if float(n).is_integer() else n:,} {what if n == 1 else plural(what)}"
+
+
+def plural(what: str) -> str:
+    """More than one of it."""
+    return what[:-1] + "ies" if what.endswith("y") else what + ("es" if what.endswith("s") else "s")
+
+
+def did_you_mean(name: str, names: Iterable[object], what: str = "column") -> str:
+    """A sentence for a name that is not there, with the nearest one that is.
+
+    >>> did_you_mean("lenght", ["length", "width"]), did_you_mean("c", ["a", "b"], "class")
+    ("column 'lenght' not found; did you mean 'length'?", "class 'c' not found; the classes are 'a', 'b'")
+    """
+    import difflib  # which one message need not wait for
+
+    known = [str(one) for one in names]
+    folded = {other.casefold(): other for other in reversed(known)}
+    near = [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, 1)]
+    if near:
+        return f"{what} {brief(name)} not found; did you mean {brief(near[0])}?"
+    others = f"the {plural(what)} are {listed(known)}" if known else "there is none"
+    return f"{what} {brief(name)} not found; {others}"
 
 
 def warn(sentence: str, kind: type[Warning]) -> None:

@@ -75,6 +75,14 @@ class Contents(NamedTuple):
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
+def is_model(path: Path) -> bool:
+    """Whether a file begins as ours do. Of a pipe nothing is read: what is taken out of it is gone."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(AT)[8:] == BEGINS
+
+
 def describe(path: Path) -> dict[str, Any]:
     """What a file's header says of it: its format, the kind of thing in it, how many rows that has seen, its length."""
     data = _bytes_of(path)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.kernel import Kernel, compiler
+from evenodds.kernel import Kernel
 
 WIDE = 64  # bytes that are folded at once
 
@@ -70,17 +70,12 @@ def _bits(flags: Any) -> Any:
 class TextKernel(Kernel):
     """A kernel that may use the instructions above, and the functions marked `shared`."""
 
-    @functools.cached_property
-    def compiled(self) -> Callable[..., Any]:
-        """Machine code that runs without the interpreter's lock, kept on disk between processes."""
-        numba = compiler()
-        if numba is None:
-            return self.plain
+    def teach(self, numba: Any) -> None:
+        """Tell the compiler what the names above mean, and which functions are shared."""
         _teach()
         while _shared:
             function, options = _shared.pop()
             numba.extending.register_jitable(**options)(function)
-        return numba.njit(nogil=True, cache=True)(self.py_func)
 
 
 def text_kernel(function: Callable[..., Any]) -> TextKernel:

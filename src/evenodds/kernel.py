@@ -11,12 +11,16 @@ from __future__ import annotations
 import functools
 import struct
 import sys
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+Array = TypeVar("Array", bound=NDArray[Any])
 FEW = 4096  # numbers in the first argument, below which loading the compiler costs more than it saves
+_compiling = threading.RLock()  # the compiler is taught, and asked, by one thread at a time
 OFTEN = 300  # calls on a few numbers, such as thousands of short columns, from which on it saves more after all
 
 
@@ -40,9 +44,19 @@ class Kernel:
 
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
-        """Machine code that runs without the interpreter's lock, kept on disk between processes."""
-        numba = compiler()
-        return self.plain if numba is None else numba.njit(nogil=True, cache=True)(self.py_func)
+        """Machine code that runs without the interpreter's lock, kept on disk between processes where that can be."""
+        with _compiling:
+            numba = compiler()
+            if numba is None:
+                return self.plain
+            self.teach(numba)
+            try:
+                return numba.njit(nogil=True, cache=True)(self.py_func)
+            except RuntimeError:  # there is no folder that can be written, as in a container: it is compiled each time
+                return numba.njit(nogil=True)(self.py_func)
+
+    def teach(self, numba: Any) -> None:
+        """Tell the compiler what it must know beyond our three instructions."""
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
@@ -50,9 +64,16 @@ def kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function)
 
 
-def product_error(a: float, b: float, product: float) -> float:
+def frozen(array: Array) -> Array:
+    """A view that is only read: a kernel is compiled once for these, wherever their arrays come from."""
+    view: Array = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def product_error(a: Any, b: Any, product: Any) -> Any:
     """What rounding took from a·b: a·b - product, exactly (Dekker 1971; one fused multiply-add when compiled)."""
-    t = 134217729.0 * a
+    t = 134217729.0 * a  # 2^27 + 1: Veltkamp's split
     a1 = t - (t - a)
     t = 134217729.0 * b
     b1 = t - (t - b)

@@ -1,4 +1,4 @@
-"""The key of `labels.key`, compiled; and texts turned into codes by it, without a Python string for any of them."""
+"""The key of `keys.key`, compiled; and texts turned into codes by it, without a Python string for any of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from evenodds import keys as plain
 from evenodds.instructions import fetch_soon, load_eight, text_kernel
 from evenodds.kernel import eight_bytes, kernel
 
 AHEAD = 16  # texts of a column lie far from each other: they are fetched while others are hashed
 BYTE, ONE = np.uint64(8), np.uint64(1)
-STEP, MIX, HALF = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93), np.uint64(32)
+STEP, MIX, HALF = np.uint64(plain.STEP), np.uint64(plain.MIX), np.uint64(32)
 
 
 @text_kernel
@@ -70,7 +71,7 @@ def encode(keys: Any, known: Any, codes: Any, slots: Any, distinct: Any, first: 
 
 @kernel
 def pack(blob: Any, starts: Any, stops: Any, out: Any) -> None:
-    """The texts blob[starts[i]:stops[i]] end to end."""
+    """The texts blob[starts[i]:stops[i]] end to end; one that stops before it starts is as good as empty."""
     n = 0
     for t in range(len(starts)):
         for i in range(starts[t], stops[t]):

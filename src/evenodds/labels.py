@@ -18,20 +18,25 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.keys import key as key
-from evenodds.label_kernels import encode, hash_blob
+from evenodds.kernel import compiler, frozen
+from evenodds.keys import key
+from evenodds.label_kernels import encode, hash_blob, pack
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
 _MANY = 1 << 14  # bytes, from which on the compiled hash is worth loading
+_MUCH = 1 << 20  # bytes laid end to end, from which on that is: numpy takes 24 times as much room to do it
 
 
 def canonical(value: object) -> str:
@@ -39,18 +44,49 @@ def canonical(value: object) -> str:
 
     >>> canonical(1), canonical(1.0), canonical("1"), canonical(0.5), canonical(True)
     ('1', '1', '1', '0.5', 'true')
+    >>> canonical(Decimal("1.00")), canonical(Decimal("0.10")), canonical(np.float32(0.1))
+    ('1', '0.1', '0.1')
     """
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
+    if isinstance(value, Decimal) and value.is_finite():
+        if value and value.adjusted() > sys.float_info.max_10_exp:  # 1E+999999 has more digits than anyone reads
+            return str(value)
+        if value == value.to_integral_value():
+            return str(int(value))
+    if isinstance(value, (float, np.floating, Decimal)):
+        number = float(str(value))  # of a narrow float not the digits that it has as a wide one
         return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
     if isinstance(value, (bytes, np.bytes_)):
         return value.decode("utf-8", "replace")
     return str(value)
 
+
+def values_of(kind: str, texts: Iterable[str]) -> list[Any]:
+    """The values whose canonical texts these are, all of one type: of `kind`, or of one that can be all of them.
+
+    >>> values_of("int", ["1", "2"]), values_of("int", ["1", "1.5"]), values_of("int", ["1", "some"])
+    ([1, 2], [1.0, 1.5], ['1', 'some'])
+    """
+    known = list(texts)
+    for read in _READERS[kind]:
+        try:
+            found = [read(text) for text in known]
+        except ValueError:
+            continue
+        if [canonical(value) for value in found] == known:
+            return found
+    return known
+
+
+_READERS: dict[str, tuple[Callable[[str], Any], ...]] = {
+    "text": (),
+    "int": (int, float),
+    "float": (float,),
+    "bool": ("true".__eq__,),
+}
 
 Axis_ = TypeVar("Axis_", bound="Grid")
 
@@ -171,7 +207,7 @@ class Labels(Grid):
         rows = first[:distinct][order]
         place = np.empty(distinct, np.int64)
         place[order] = np.arange(distinct)
-        return codes, cls(keys[order], *_cut(blob, starts[rows], stops[rows])), place
+        return codes, cls(keys[order], *laid(blob, starts[rows], stops[rows])), place
 
     def text(self, i: int | np.integer[Any]) -> str:
         """The text of the i-th label."""
@@ -208,7 +244,7 @@ class Labels(Grid):
         starts, stops = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
         starts[mine], stops[mine] = self.ends[:-1], self.ends[1:]
         starts[theirs[new]], stops[theirs[new]] = both_ends[new], both_ends[new + 1]
-        return Labels(keys, *_cut(both_blob, starts, stops))
+        return Labels(keys, *laid(both_blob, starts, stops))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a file stores."""
@@ -251,15 +287,23 @@ def union(axes: Sequence[Grid]) -> Grid:
 
 
 def _gather(labels: Labels, indices: NDArray[np.integer]) -> tuple[Bytes, Ints]:
-    return _cut(labels.blob, labels.ends[:-1][indices], labels.ends[1:][indices])
+    return laid(labels.blob, labels.ends[:-1][indices], labels.ends[1:][indices])
 
 
-def _cut(blob: Bytes, starts: Ints, stops: Ints) -> tuple[Bytes, Ints]:
-    """The pieces blob[start:stop] laid end to end, and their new ends."""
-    lengths = stops - starts
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
-    return blob[places], ends
+def laid(blob: Bytes, starts: NDArray[Any], stops: NDArray[Any]) -> tuple[Bytes, Ints]:
+    """The pieces blob[start:stop] laid end to end, and their ends; one that stops before it starts is empty.
+
+    >>> laid(np.frombuffer(b"one, two", np.uint8), np.array([5, 0]), np.array([8, 2]))[0].tobytes()
+    b'twoon'
+    """
+    starts, stops = (frozen(np.ascontiguousarray(places, np.int64)) for places in (starts, stops))
+    lengths, ends = np.maximum(stops - starts, 0), np.zeros(len(starts) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    if (ends[-1] < _MUCH and "numba" not in sys.modules) or compiler() is None:
+        return blob[np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])], ends
+    out = np.empty(ends[-1], np.uint8)
+    pack.compiled(frozen(blob), starts, stops, out)
+    return out, ends
 
 
 def _collision(a: str, b: str) -> ValueError:
@@ -274,3 +318,10 @@ def hash_texts(texts: Sequence[bytes]) -> Keys:
     ends = np.cumsum([0, *map(len, texts)])
     keys: Keys = hash_blob.compiled(blob, ends[:-1], ends[1:])
     return keys
+
+
+def mixed(h: Keys) -> Keys:
+    """Every bit spread over all 64: the finish of splitmix64 (Steele et al. 2014), whose steps are GOLDEN."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
+    return h ^ (h >> np.uint64(31))

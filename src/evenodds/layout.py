@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import reprlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -52,8 +54,22 @@ class Layout:
             isinstance(other, Layout)
             and self.groups == other.groups
             and self.specs.keys() == other.specs.keys()
-            and all(a.axis is b.axis or a.axis == b.axis for a, b in zip(self.specs.values(), other.specs.values()))
+            and self._numbered == other._numbered
+            and all(a is b or a == b for a, b in zip(self._labelled, other._labelled))
         )
+
+    @functools.cached_property
+    def _numbered(self) -> tuple[list[tuple[str, int]], bytes]:
+        """The kind and the length of each axis, and the keys of those without texts, end to end: quick to compare."""
+        axes = [spec.axis for spec in self.specs.values()]
+        return [(axis.kind, len(axis)) for axis in axes], b"".join(
+            axis.keys.tobytes() for axis in axes if type(axis) is Grid
+        )
+
+    @functools.cached_property
+    def _labelled(self) -> list[Grid]:
+        """The axes with texts."""
+        return [spec.axis for spec in self.specs.values() if isinstance(spec.axis, Labels)]
 
     @staticmethod
     def union(layouts: Sequence[Layout]) -> Layout:
@@ -93,15 +109,18 @@ def layout_of(arrays: Mapping[str, Numbers], header: Any) -> tuple[Layout, dict[
             raise ValueError(f"the description of leaf {i} is of the wrong type")
         axes[leaf["column"], leaf["leaf"]] = (axis_of(leaf["axis"], f"axis{i}", arrays, known), leaf["sum"])
     groups = axis_of(header["groups"], "groups", arrays, known)
-    lists = {}
+    lists, parts_of = {}, defaultdict[str, dict[str, Numbers]](dict)
+    for name, found in arrays.items():
+        whole, _, part = name.partition(".")
+        parts_of[whole][part] = found
     for i, one in enumerate(_listed(header, "lists", {"column", "leaf", "buckets", "pruned"})):
-        parts = {name.partition(".")[2]: found for name, found in arrays.items() if name.startswith(f"list{i}.")}
+        parts = parts_of[f"list{i}"]
         known |= {f"list{i}.{part}" for part in parts}
-        name = one["column"], one["leaf"]
-        if name in axes:
-            raise ValueError(f"leaf {reprlib.repr(name)} occurs twice")
+        place = one["column"], one["leaf"]
+        if place in axes:
+            raise ValueError(f"leaf {reprlib.repr(place)} occurs twice")
         try:
-            lists[name] = Counts.from_arrays(parts, len(groups), one["buckets"], one["pruned"])
+            lists[place] = Counts.from_arrays(parts, len(groups), one["buckets"], one["pruned"])
         except ValueError as error:
             raise ValueError(f"list {i}: {error}") from None
     if arrays.keys() > known:

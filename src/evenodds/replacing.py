@@ -51,7 +51,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(aside)
-        if isinstance(error, OSError) and error.errno is not None:  # under the name that the caller knows
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, aside):
+            # of this file, under the name that the caller knows
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
     with contextlib.suppress(OSError):  # the file is whole and in its place; not every file system syncs folders

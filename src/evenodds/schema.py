@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.errors import brief
+from evenodds.labels import values_of
 from evenodds.show import Frame
 from evenodds.text.words import Words
 
@@ -61,26 +60,29 @@ class Column:
     values: Values = dataclasses.field(default="text", compare=False)  # what categories in a file of texts stand for
 
     def __post_init__(self) -> None:
-        number, wanted = (int, float, np.number), self.smoothing
+        words = Words() if self.words is None and getattr(self.family, "cells", "") == "texts" else self.words
+        if words is not None:  # however text is told, it has words, and they have its smoothing
+            told = words.smoothing if self.smoothing is None else self.smoothing
+            object.__setattr__(self, "smoothing", told)
+            object.__setattr__(self, "words", dataclasses.replace(words, smoothing=told))
+        smoothing: Any = self.smoothing
         for name, right, expected in (
+            ("family", self.family is None or isinstance(self.family, type), "a family, as in Column(Gaussian)"),
             ("role", self.role in ("feature", "ignore"), "'feature' or 'ignore'"),
             (
                 "smoothing",
-                wanted in (None, "auto")
-                or (isinstance(wanted, number) and not isinstance(wanted, bool) and 0 <= wanted < np.inf),
+                smoothing in (None, "auto") or (_number(smoothing) and smoothing >= 0),
                 "0 or more, or 'auto'",
             ),
             (
                 "variance",
-                self.variance in ("per_class", "pooled") or (isinstance(self.variance, number) and self.variance > 0),
+                self.variance in ("per_class", "pooled") or _number(self.variance, above=0),
                 "'per_class', 'pooled' or a number above 0",
             ),
             ("bins", isinstance(self.bins, (int, np.integer)) and self.bins >= 1, "a whole number, 1 or more"),
             (
                 "bandwidth",
-                self.bandwidth is None
-                or self.bandwidth in RULES
-                or (isinstance(self.bandwidth, number) and 0 < self.bandwidth < np.inf),
+                self.bandwidth is None or self.bandwidth in RULES or _number(self.bandwidth, above=0),
                 f"a number above 0, or one of {', '.join(map(repr, RULES))}",
             ),
             (
@@ -89,7 +91,7 @@ class Column:
                 or (isinstance(self.components, (int, np.integer)) and 1 <= self.components <= MOST_COMPONENTS),
                 f"a whole number, 1 to {MOST_COMPONENTS}",
             ),
-            ("origin", isinstance(self.origin, number) and np.isfinite(self.origin), "a number"),
+            ("origin", _number(self.origin), "a number"),
             ("values", self.values in ("text", "number", "bool"), "'text', 'number' or 'bool'"),
             (
                 "parts",
@@ -129,6 +131,16 @@ class Schema:
         """The columns that are modelled."""
         return {name: column for name, column in self.columns.items() if column.role == "feature"}
 
+    @property
+    def sources(self) -> list[str]:
+        """The columns of a table that are read: of a date's parts, the date."""
+        return list(dict.fromkeys(how.source or name for name, how in self.features.items()))
+
+    @functools.cached_property
+    def texts(self) -> dict[str, Words]:
+        """Those of the modelled columns that are text, and what their words are."""
+        return {name: column.words for name, column in self.features.items() if column.words is not None}
+
     def __repr__(self) -> str:
         return repr(Frame([{"column": name, "as": c.described} for name, c in self.columns.items()]))
 
@@ -157,8 +169,12 @@ class Schema:
 
     def values(self, texts: Iterable[str]) -> list[Any]:
         """The target's values whose canonical texts these are."""
-        read: dict[str, Any] = {"text": str, "int": int, "float": float, "bool": "true".__eq__}
-        return [read[self.target_kind](text) for text in texts]
+        return values_of(self.target_kind, texts)
+
+
+def _number(value: Any, above: float = -np.inf) -> bool:
+    """Whether this is a finite number above another."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(above < value < np.inf)
 
 
 def _differ_in_key(one: Column, other: Column) -> bool:
@@ -166,22 +182,3 @@ def _differ_in_key(one: Column, other: Column) -> bool:
     if one == other or one.words is None or other.words is None:
         return False
     return one == dataclasses.replace(other, words=dataclasses.replace(other.words, key=one.words.key))
-
-
-def did_you_mean(name: str, names: Iterable[str], what: str = "column") -> str:
-    """A sentence for a name that is not there, with the nearest one that is.
-
-    >>> did_you_mean("lenght", ["length", "width"]), did_you_mean("c", ["a", "b"], "node")
-    ("column 'lenght' not found; did you mean 'length'?", "node 'c' not found; the nodes are 'a', 'b'")
-    """
-    known = [str(one) for one in names]
-    folded = {other.casefold(): other for other in reversed(known)}
-    near = [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, 1)]
-    if near:
-        return f"{what} {brief(name)} not found; did you mean {brief(near[0])}?"
-    return f"{what} {brief(name)} not found; " + (f"the {what}s are {first_of(known)}" if known else "there is none")
-
-
-def first_of(names: Sequence[str]) -> str:
-    """Some names for people, not too many."""
-    return ", ".join(map(brief, names[:8])) + (", …" if len(names) > 8 else "")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from math import log10
 from typing import Any
+
+from evenodds.errors import did_you_mean
 
 
 class Frame:
@@ -32,7 +35,11 @@ class Frame:
 
     def __getitem__(self, at: int | str) -> Any:
         """A row by its number, or a column's values by its name."""
-        return self.rows[at] if isinstance(at, int) else [row.get(at) for row in self.rows]
+        if not isinstance(at, str):
+            return self.rows[at]
+        if self.rows and at not in self.names:
+            raise KeyError(did_you_mean(at, self.names))
+        return [row.get(at) for row in self.rows]
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries; `pandas.DataFrame(frame.to_dicts())` makes a data frame of them."""
@@ -40,7 +47,7 @@ class Frame:
 
     def _texts(self) -> tuple[list[list[str]], list[bool]]:
         names = self.names
-        numeric = [all(isinstance(v, (int, float)) or v is None for v in self[name]) for name in names]
+        numeric = [all(isinstance(row.get(name), (int, float, type(None))) for row in self.rows) for name in names]
         body = ([printed(cell(row.get(name))) for name in names] for row in self.rows)
         return [[printed(name) for name in names], *body], numeric
 
@@ -87,6 +94,66 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def plain(x: float) -> float:
+    """A whole number as an integer, while a double counts by ones; any other as it is.
+
+    >>> plain(3.0), plain(2.5), plain(1e300)
+    (3, 2.5, 1e+300)
+    """
+    return int(x) if float(x).is_integer() and abs(x) < 1e15 else float(x)
+
+
+def percent(share: float, digits: int | None = None) -> str:
+    """A share in percent: with so many decimals, or with all that it has.
+
+    >>> percent(0.975), percent(0.95), percent(1 / 3, 1)
+    ('97.5 %', '95 %', '33.3 %')
+    """
+    return f"{100 * share:.6g} %" if digits is None else f"{share:.{digits}%}".replace("%", " %")
+
+
+def free(name: str, taken: Container[str]) -> str:
+    """A name that is not taken: this one, or with underscores behind it.
+
+    >>> free("class", ["class", "sex"]), free("age", ["class", "sex"])
+    ('class_', 'age')
+    """
+    while name in taken:
+        name += "_"
+    return name
+
+
+def apart(figures: Mapping[str, Any], labels: Container[str]) -> dict[str, Any]:
+    """Figures that are to stand in a line with labels, which may have any name.
+
+    >>> {"p": "heads", **apart({"p": 0.5}, ["p"])}
+    {'p': 'heads', 'p_': 0.5}
+    """
+    return {free(name, labels): value for name, value in figures.items()}
+
+
+def size(n: float) -> str:
+    """A number of bytes as people read it.
+
+    >>> size(268_435_456), size(1.3e9)
+    ('268 MB', '1.3 GB')
+    """
+    for unit, form in (("bytes", ".0f"), ("KB", ".0f"), ("MB", ".0f"), ("GB", ".1f"), ("TB", ".1f")):
+        if n < 1000:
+            return f"{n:{form}} {unit}"
+        n = n / 1000 if n < 1e300 else n // 1000
+    return f"{n:.3g} PB" if n < 1e300 else f"{whole(int(n))} PB"
+
+
+def whole(n: int, most: int = 10**30) -> str:
+    """A whole number with commas; of one that is larger than people read, how many digits it has.
+
+    >>> whole(1_234_567), whole(2**30_000)
+    ('1,234,567', 'about 10^9030')
+    """
+    return f"{n:,}" if n < most else f"about 10^{int(log10(n))}"
 
 
 # What would move the cursor, colour the screen, rename the window or turn the line around: C0, C1 and bidi controls.

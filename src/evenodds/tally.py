@@ -18,7 +18,6 @@ True
 from __future__ import annotations
 
 import functools
-import itertools
 import operator
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -37,7 +36,7 @@ from evenodds.text.tables import fold_pairs
 __all__ = ["Layout", "Leaf", "Name", "Numbers", "Tally"]
 
 T = TypeVar("T")
-MANY = 16  # tallies added at once: a file of any size needs no more memory
+MANY = 16  # sums of batches that are held at once: a file of any size needs no more memory
 
 
 class Tally:
@@ -98,12 +97,6 @@ class Tally:
         found: T = self._made[what]
         return found
 
-    def column(self, column: str) -> Tally:
-        """The part of the tally that is about one column."""
-        names = [name for name in self.layout.specs if name[0] == column]
-        lists = {name: counts for name, counts in self.lists.items() if name[0] == column}
-        return Tally.of(self.groups, {name: self.leaf(name) for name in names}, lists)
-
     def by_column(self) -> dict[str, Tally]:
         """The parts of the tally that are about each column, in one pass over its leaves."""
         leaves: dict[str, dict[Name, Leaf]] = {}
@@ -128,10 +121,6 @@ class Tally:
         lists = {name: counts.select(places.tolist()) for name, counts in self.lists.items()}
         return Tally.of(groups, leaves, lists)
 
-    def grouped(self, groups: Grid, places: Ints) -> Tally:
-        """The same leaves with group i of this tally standing at places[i] of another group axis."""
-        return _spread(self, Layout(groups, {n: (s.axis, s.is_sum) for n, s in self.layout.specs.items()}), places)
-
     def pooled(self) -> Tally:
         """All groups added into one."""
         leaves = {}
@@ -146,17 +135,15 @@ class Tally:
         return Tally.of(Fixed(1), leaves, {name: counts.grouped(1, together) for name, counts in self.lists.items()})
 
     def __add__(self, other: Tally) -> Tally:
-        return self._plus(other, 1)
+        return self._plus(other, 1) if isinstance(other, Tally) else NotImplemented
 
     def __radd__(self, other: object) -> Tally:  # sum() starts from 0
         return self if other == 0 else NotImplemented
 
     def __sub__(self, other: Tally) -> Tally:
-        return self._plus(other, -1).trimmed()
+        return self._plus(other, -1).trimmed() if isinstance(other, Tally) else NotImplemented
 
     def _plus(self, other: Tally, sign: int) -> Tally:
-        if not isinstance(other, Tally):
-            return NotImplemented
         a, b = self, other
         if self.layout != other.layout:
             layout = Layout.union([self.layout, other.layout])
@@ -212,16 +199,21 @@ class Tally:
         return _spread(self, layout, layout.groups.find(self.groups.keys))
 
     def trimmed(self) -> Tally:
-        """Without the labels and groups that count zero; what remains of their sums goes with them."""
+        """Without the labels and groups that count zero; what remains of their sums goes with them. Places that are
+        given, as a coin's sides and a bandit's arms are, stay, and are empty.
+        """
         if self.counts.size and (self.counts if self.counts.ndim == 1 else self.counts[0]).all():
             return self  # nothing counts zero
+        if not self.lists and all(spec.is_sum for spec in self.layout.specs.values()):
+            return self  # nothing is counted
         alive = np.zeros(len(self.groups), bool)
         for name, spec in self.layout.specs.items():
             if not spec.is_sum:
                 alive |= self[name].any(axis=0)
         for counts in self.lists.values():
             alive |= counts.documents != 0
-        groups = np.flatnonzero(alive)
+        given = isinstance(self.groups, Fixed)
+        groups = np.arange(len(self.groups)) if given else np.flatnonzero(alive)
         kept = self if len(groups) == len(self.groups) else self.picked(self.groups.take(groups), groups)
         leaves = {}
         for name in kept.layout.specs:
@@ -230,16 +222,14 @@ class Tally:
                 rows = np.flatnonzero(numbers.any(axis=-1) if numbers.ndim == 2 else numbers.any(axis=(0, -1)))
                 if len(rows) < len(axis):
                     axis, numbers = axis.take(rows), numbers[..., rows, :]
-            leaves[name] = Leaf(axis, numbers, is_sum)
+            leaves[name] = Leaf(axis, np.where(alive, numbers, 0.0) if given and is_sum else numbers, is_sum)
         return Tally.of(kept.groups, leaves, kept.lists)
 
     @staticmethod
     def total(tallies: Iterable[Tally]) -> Tally:
         """The sum of many, in their order, with few alignments and no copies in between."""
-        more, so_far = iter(tallies), list[Tally]()
-        while part := list(itertools.islice(more, MANY)):
-            so_far = [_total([*so_far, *part])]
-        return so_far[0] if so_far else Tally.nothing()
+        found = folded(tallies, _total)
+        return Tally.nothing() if found is None else found
 
     def to_bytes(self) -> bytes:
         """One safe run of bytes: arrays and a small JSON header, as in a model's file."""
@@ -288,23 +278,32 @@ class Tally:
         return cls(layout, counts, sums, lists)
 
 
+def folded(parts: Iterable[T], total: Callable[[Sequence[T]], T]) -> T | None:
+    """The total of any number of parts, in their order, of which few are held at once; None if there are none.
+
+    >>> folded(range(100), sum)
+    4950
+    """
+    held: list[T] = []
+    for part in parts:
+        held.append(part)
+        if len(held) > MANY:
+            held = [total(held)]
+    return total(held) if len(held) > 1 else next(iter(held), None)
+
+
 def _total(many: Sequence[Tally]) -> Tally:
-    if len(many) < 2:
-        return many[0]
     layout = Layout.union([t.layout for t in many])
-    aligned = [t._aligned(layout) for t in many]
-    if all(t.counts.dtype.kind == "i" for t in aligned):
-        counts = np.zeros(layout.n_counts, np.int64)
-        for t in aligned:
-            counts += t.counts
-    else:
-        counts = functools.reduce(exact.add, (t.counts for t in aligned))
+    whole = all(t.counts.dtype.kind == "i" for t in many)
+    counts, sums = np.zeros(layout.n_counts, np.int64), np.zeros((2, layout.n_sums))
     lists: dict[Name, list[Counts]] = {}
-    for t in aligned:
+    for t in many:  # brought into line one by one: a copy of each at once would be as much again
+        t = t._aligned(layout)
+        counts = np.add(counts, t.counts, out=counts) if whole else exact.add(counts, t.counts)
+        sums = exact.add(sums, t.sums)
         for name, one in t.lists.items():
             lists.setdefault(name, []).append(one)
-    together = {name: fold_pairs(every, operator.add) for name, every in lists.items()}
-    return Tally(layout, counts, functools.reduce(exact.add, (t.sums for t in aligned)), together)
+    return Tally(layout, counts, sums, {name: fold_pairs(every, operator.add) for name, every in lists.items()})
 
 
 def _equal_lists(a: Mapping[Name, Counts], b: Mapping[Name, Counts]) -> bool:

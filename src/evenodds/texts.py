@@ -11,7 +11,6 @@ array([1234.5,   12. ])
 
 from __future__ import annotations
 
-import builtins
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.label_kernels import pack
-from evenodds.labels import Bytes, Ints, Labels
+from evenodds.labels import Bytes, Ints, Labels, laid
 from evenodds.number_kernels import JUNK, LONG, SCANNED, WORD, fives, lay, nearest, scan, short
 
 MISSING_TEXT = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "?")  # in a column of texts
@@ -87,8 +85,9 @@ class Texts:
         """An Arrow array of texts, or a chunked one; one without nulls, in one chunk, as it lies."""
         if isinstance(raw, pa.ChunkedArray):
             if raw.num_chunks > 1:  # wide, because together they may be more than 2 GB
-                return joined([cls.of_arrow(chunk) for chunk in raw.chunks])
-            raw = raw.chunk(0) if raw.num_chunks else pa.array([], raw.type)
+                raw = raw.cast(pa.large_string()).combine_chunks()
+            else:
+                raw = raw.chunk(0) if raw.num_chunks else pa.array([], raw.type)
         if not (pa.types.is_string(raw.type) or pa.types.is_large_string(raw.type)):
             raw = raw.cast(pa.large_string())
         _, offsets, data = raw.buffers()
@@ -102,16 +101,9 @@ class Texts:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def __getitem__(self, rows: builtins.slice) -> Texts:
+    def __getitem__(self, rows: slice | NDArray[np.integer]) -> Texts:
+        """Some of the cells; their bytes stay where they are."""
         return Texts(self.blob, self.starts[rows], self.stops[rows])
-
-    def take(self, rows: NDArray[np.integer]) -> Texts:
-        """The cells at these places; their bytes stay where they are."""
-        return Texts(self.blob, self.starts[rows], self.stops[rows])
-
-    def slice(self, first: int, beyond: int) -> Texts:
-        """The cells from one place up to another."""
-        return Texts(self.blob, self.starts[first:beyond], self.stops[first:beyond])
 
     def lengths(self) -> Ints:
         """How many bytes each has; a null has none.
@@ -146,11 +138,9 @@ class Texts:
 
     def dense(self) -> Texts:
         """The same cells, without the bytes between them if these are the most."""
-        ends = np.concatenate([[0], np.cumsum(np.maximum(self.stops - self.starts, 0), dtype=np.int64)])
-        if 2 * ends[-1] >= len(self.blob):
+        if 2 * int(self.lengths().sum()) >= len(self.blob):
             return self
-        blob = np.empty(ends[-1], np.uint8)
-        pack(self.blob, self.starts, self.stops, blob)
+        blob, ends = laid(self.blob, self.starts, self.stops)
         return Texts(blob, ends[:-1], np.where(self.known, ends[1:], ends[:-1] - 1))
 
     def text(self, i: int | np.integer[Any]) -> str | None:
@@ -214,9 +204,9 @@ def numbers(texts: Texts, marks: Marks = PLAIN, columns: int = 1) -> tuple[NDArr
     if nearest(wholes, tens, how, fives(), rest, values):
         long, words = np.flatnonzero(how == LONG), np.flatnonzero(how == WORD)
         if len(long):
-            values[rest[long]], how[long] = _rounded(texts.take(rest[long]), decimal)
+            values[rest[long]], how[long] = _rounded(texts[rest[long]], decimal)
         if len(words):
-            values[rest[words]], how[words] = _words(texts.take(rest[words]), marks)
+            values[rest[words]], how[words] = _words(texts[rest[words]], marks)
     return values, np.sort(rest[how == JUNK]).astype(np.int64)
 
 
@@ -225,15 +215,15 @@ def _rounded(texts: Texts, decimal: int) -> tuple[NDArray[np.float64], NDArray[n
     out = np.empty(int(np.sum(texts.stops - texts.starts, dtype=np.int64)), np.uint8)
     ends = np.empty(len(texts) + 1, np.int64)
     lay(texts.blob, texts.starts, texts.stops, decimal, out, ends)
-    laid = pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(out))
-    values = laid.cast(pa.float64()).to_numpy()
+    written = pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(out))
+    values = written.cast(pa.float64()).to_numpy()
     infinite = np.isinf(values)
     return np.where(infinite, np.nan, values), np.where(infinite, JUNK, SCANNED).astype(np.uint8)
 
 
 def _words(texts: Texts, marks: Marks) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """Texts that are not plainly numbers, their distinct ones looked up as words; and which are junk."""
-    codes, labels, place = _encode(texts)
+    codes, labels, place = encode(texts)
     words = [text.strip() for text in _decoded(labels)]
     values = np.array([_WORDS.get(word.lower(), np.nan) for word in words])
     junk = np.array([word not in MISSING and word.lower() not in _WORDS for word in words], bool)
@@ -250,7 +240,8 @@ def _decoded(labels: Labels) -> list[str]:
     return [labels.blob[start:stop].tobytes().decode("utf-8", "replace") for start, stop in cuts]
 
 
-def _encode(texts: Texts) -> tuple[NDArray[np.int32], Labels, Ints]:
+def encode(texts: Texts) -> tuple[NDArray[np.int32], Labels, Ints]:
+    """Cells as codes (-1 is null), their labels, and the place of each code there."""
     return Labels.encode(texts.blob, texts.starts, texts.stops, texts.known)
 
 
@@ -261,7 +252,7 @@ def codes(texts: Texts, missing: Sequence[str] = MISSING_TEXT) -> tuple[NDArray[
     >>> [labels.text(place[code]) if place[code] >= 0 else None for code in cells]
     ['ham', None, 'spam', 'ham']
     """
-    found, labels, place = _encode(texts)
+    found, labels, place = encode(texts)
     garbled = 0
     wrong = _not_utf8(labels)
     if len(wrong):

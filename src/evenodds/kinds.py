@@ -1,0 +1,61 @@
+"""What a column is: a sample of its cells looked at."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, is_text, plain, type_of
+from evenodds.dates import all_dates
+from evenodds.texts import FALSE, TRUE
+
+Kind = Literal["number", "flag", "category", "date", "span", "id", "text", "empty", "nested"]
+
+MANY = 100  # values that must all differ before a column is taken for an identifier
+_NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
+
+
+def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
+    """What a sample of a column holds. Only text and integers of named sources can be identifiers."""
+    if isinstance(raw, Coded):
+        return "category" if np.any(raw.codes >= 0) else "empty"
+    if isinstance(raw, np.ndarray):
+        if not named:
+            return "number"
+        raw = as_arrow(raw)
+    raw = plain(raw)
+    values = raw.drop_null()
+    if not len(values):
+        return "empty"
+    type_, t = type_of(raw), pa.types
+    if t.is_boolean(type_):
+        return "flag"
+    if t.is_temporal(type_):
+        return "date" if t.is_timestamp(type_) or t.is_date(type_) else "span"
+    if t.is_integer(type_) or t.is_floating(type_) or t.is_decimal(type_):
+        numbers = values.cast(pa.float64(), safe=False)
+        if pc.all(pc.is_in(numbers, arrow_numbers(np.array([0.0, 1.0])))).as_py():
+            return "flag"
+        distinct = pc.count_distinct(values).as_py()
+        return "id" if t.is_integer(type_) and named and distinct == len(values) >= MANY else "number"
+    if is_text(type_):
+        return _text_kind(values)
+    return "nested"
+
+
+def _text_kind(values: Any) -> Kind:
+    distinct = pc.unique(values)
+    words = {text.strip().lower() for text in distinct.to_pylist()} if len(distinct) <= 8 else set()
+    if words and words <= {*TRUE, *FALSE}:
+        return "flag"
+    if pc.all(pc.match_substring_regex(distinct, _NUMBER)).as_py():
+        return "number"
+    if all_dates(distinct) is not None:
+        return "date"
+    if len(values) >= MANY / 2 and len(distinct) > 0.9 * len(values):
+        spaces = pc.mean(pc.count_substring(values, " ")).as_py()
+        return "text" if spaces >= 2 else "id"
+    return "category"
