@@ -22,9 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from evenodds.cells import as_column, codes, numbers
 from evenodds.errors import DataError
 from evenodds.families.distribution import Conjugate, Distribution, tidy
-from evenodds.families.leaves import Floats, Rows, check_weights
+from evenodds.families.leaves import Floats, Rows, rows_of
 from evenodds.families.left_out import How, Left
-from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
@@ -32,7 +31,7 @@ Estimate = Literal["mle", "map", "mean", "predictive"]
 ESTIMATES: tuple[Estimate, ...] = ("mle", "map", "mean", "predictive")
 X = "x"  # the column's name in the tally of a single variable
 COLUMN = Column()
-LARGEST = 1e150  # of a number: its square, times many rows, must not overflow
+LARGEST = 1e149  # of a number: its square must not overflow, nor when it is split into two halves
 
 
 class Family(Distribution):
@@ -42,6 +41,7 @@ class Family(Distribution):
     name: ClassVar[str]
     holds: ClassVar[str] = "holds numbers"
     as_it_lies: ClassVar[bool] = False  # whether columns of a row-major array are tallied without copying them out
+    held: ClassVar[str] = ""  # what stays as all rows have it when one of them is left out
     wider: ClassVar[str] = ""  # what else to ask for where all values of a group are the same
     linear_if: ClassVar[str] = "Bernoulli, Categorical, Poisson and pooled-variance Gaussian columns are"
 
@@ -116,28 +116,22 @@ class Family(Distribution):
     def tally(cls, x: ArrayLike, *, weights: ArrayLike | None = None, groups: ArrayLike | None = None) -> Tally:
         """The tally of some values; with `groups`, one tally per group's label."""
         raw: Any = as_column(x)
-        n = len(raw)
-        axis: Grid = Fixed(1)
-        where: NDArray[np.integer] = np.zeros(n, np.int32)
-        if groups is not None:
-            coded = codes(as_column(groups))
-            axis, where = coded.labels, coded.place[coded.codes]
-        rows = Rows(where, len(axis), check_weights(weights, n))
         cells: Any = [numbers(raw, X) if cls.cells == "numbers" else codes(raw)]
+        axis, rows = rows_of(len(raw), weights, groups)
         tally = Tally.of(axis, cls.leaves(cells, rows, {X: COLUMN}))
         return tally if weights is None else tally.trimmed()
 
     @classmethod
     def fit(
         cls,
-        x: ArrayLike,
+        x: ArrayLike | Tally,
         *,
         weights: ArrayLike | None = None,
         prior: Any = None,
         estimate: Estimate = "mean",
     ) -> Any:
-        """The distribution estimated from some values; a null value is left out."""
-        return cls.estimate(cls.tally(x, weights=weights), estimate, prior)
+        """The distribution estimated from some values (or their tally); a null value is left out."""
+        return cls.estimate(cls.tallied(x, weights), estimate, prior)
 
     @classmethod
     def estimate(
@@ -145,28 +139,48 @@ class Family(Distribution):
     ) -> Distribution:
         """The distribution estimated from a tally of one column."""
         check_estimate(estimate)
+        return cls._estimate(tally, estimate, prior, column)
+
+    @classmethod
+    def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         if estimate == "mle":
             return cls._mle(tally, column)
         return cls._of(cls.posterior(tally, prior, column), estimate)
 
     @classmethod
+    def tallied(cls, data: Any, weights: ArrayLike | None = None) -> Tally:
+        """The tally of some data, which may be one already."""
+        if not isinstance(data, Tally):
+            return cls.tally(data, weights=weights)
+        if weights is not None:
+            raise ValueError("a tally has its weights in it: give weights= with the values, or to `tally`")
+        return data
+
+    @classmethod
+    def prior(cls, given: Any, strength: float = 1.0) -> Any:
+        """The prior that was given, or the flat one; one over the parameters of another family is refused."""
+        flat = cls.flat_prior(strength)
+        if given is None:
+            return flat
+        if not isinstance(given, type(flat)) and getattr(given, "family", None) is not cls:  # a Quadrature has its own
+            kind, name = type(flat).__name__, cls.__name__
+            raise ValueError(f"prior={given!r} is none of a {name}: expected a {kind}, such as {flat!r}")
+        return given
+
+    @classmethod
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
         """What is known of the parameters after seeing the data (values, or their tally)."""
-        tally = data if isinstance(data, Tally) else cls.tally(data)
-        return (cls.flat_prior() if prior is None else prior) + tally
+        return cls.prior(prior) + cls.tallied(data)
 
     @classmethod
     def log_evidence(cls, data: Any, prior: Any = None) -> Any:
         """The log probability of the data with the parameters integrated out: the product of sequential predictives."""
-        tally = data if isinstance(data, Tally) else cls.tally(data)
-        start = cls.flat_prior() if prior is None else prior
+        tally, start = cls.tallied(data), cls.prior(prior)
         if not start.proper:
             raise ValueError(
                 f"{start!r} does not integrate to 1, so it gives the data no probability; use a proper prior"
             )
-        if hasattr(start, "log_evidence"):
-            return start.log_evidence(cls, tally)
-        return tidy((start + tally).log_normaliser() - start.over(tally).log_normaliser() + cls.base_measure(tally))
+        return tidy(start.log_evidence(tally) + cls.base_measure(tally))
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ log p(x) over the rows of a tally, without the rows."""
@@ -180,7 +194,7 @@ class Family(Distribution):
     @classmethod
     def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
         """The exact frequentist interval of the parameter: whatever it is, the interval covers it this often."""
-        raise NotImplementedError
+        raise NotImplementedError(f"a {cls.__name__} has no exact interval; use posterior(data).interval(level)")
 
 
 def check_estimate(estimate: str) -> None:

@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from evenodds.families.base import COLUMN, Estimate, Family
 from evenodds.families.distribution import (
     Conjugate,
+    Formula,
     LinearTerms,
     Seed,
-    by_group,
     generator,
-    groups_last,
     not_negative,
     some,
     spread,
+    tail_of,
     tidy,
 )
 from evenodds.families.leaves import Floats, Rows, count, read
-from evenodds.families.left_out import Counted, How, Left, once_each
+from evenodds.families.left_out import ROUNDING, Counted, How, Left, once_each
 from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -48,6 +48,11 @@ class Beta(Conjugate):
     def __add__(self, tally: Tally) -> Self:
         tails, heads = read(tally, "sides")
         return type(self)(self.a + heads, self.b + tails)
+
+    @property
+    def proper(self) -> bool:
+        """Whether it integrates to 1: not where it knows of no heads, or of no tails."""
+        return bool(np.all(np.asarray(self.a) > 0) and np.all(np.asarray(self.b) > 0))
 
     def log_normaliser(self) -> Any:
         """log B(a, b)."""
@@ -92,13 +97,19 @@ class Beta(Conjugate):
         """The probability that θ is below x."""
         from scipy.special import betainc
 
-        return betainc(self.a, self.b, x)
+        return betainc(self.a, self.b, np.clip(x, 0.0, 1.0))
 
     def quantile(self, q: Any) -> Any:
-        """Below which θ lies with the probability q."""
+        """Below which θ lies with the probability q; 0 where nothing speaks for heads, 1 where nothing does for tails.
+
+        >>> (Beta(0, 0) + Bernoulli.tally([1, 1])).interval()
+        (1.0, 1.0)
+        """
         from scipy.special import betaincinv
 
-        return betaincinv(self.a, self.b, q)
+        a, b = np.asarray(self.a, float), np.asarray(self.b, float)
+        inside = betaincinv(np.where(a > 0, a, 1.0), np.where(b > 0, b, 1.0), q)
+        return np.where(a <= 0, 0.0, np.where(b <= 0, 1.0, inside))
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw θ."""
@@ -106,7 +117,7 @@ class Beta(Conjugate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bernoulli(Family):
+class Bernoulli(Formula, Family):
     """1 with probability p, otherwise 0.
 
     p(x) = p^x (1-p)^(1-x)
@@ -181,25 +192,26 @@ class Bernoulli(Family):
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log p of each outcome with its own row taken out."""
-        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+        start = cls.prior(how.prior, how.strength)
         sides = Counted(cls.table(tally), np.array([start.b, start.a], float), np.ones(2, bool))
 
         def says(values: Ints, left: Left) -> Floats:
             if how.estimate != "map":
                 return sides.log_shares(values, left, how)
             mine, total, prior, weight = sides.cells(values, left, how)
+            own, other = mine + prior, total - mine + (weight - prior)
+            other = np.where(np.abs(own - other) <= ROUNDING * own, own, other)  # neither side wins by rounding alone
             with np.errstate(divide="ignore"):
-                return np.asarray(np.log(Beta(mine + prior, total - mine + (weight - prior)).mode))
+                return np.asarray(np.log(Beta(own, other).mode))
 
         return lambda x, left: once_each((x == 1).astype(np.int64), 2, left, says)
 
-    def log_prob(self, x: Any) -> Floats:
-        """log p where x is 1, log (1 - p) where it is 0."""
-        x, p = by_group(x, self.p)
+    @staticmethod
+    def _log(x: Floats, p: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             yes, no = np.log(p), np.log1p(-p)
         other = np.where(np.isnan(x), np.nan, -np.inf)
-        return groups_last(np.where(x == 1, yes, np.where(x == 0, no, other)), x)
+        return np.where(x == 1, yes, np.where(x == 0, no, other))
 
     def log_likelihood(self, tally: Tally) -> Any:
         """N_H log p + N_T log (1 - p)."""
@@ -231,10 +243,5 @@ class Bernoulli(Family):
         >>> round(low, 4), round(high, 4)
         (0.0667, 0.6525)
         """
-        from scipy.special import betaincinv
-
-        tails, heads = read(data if isinstance(data, Tally) else cls.tally(data), "sides")
-        tail = (1 - level) / 2
-        low = np.where(heads == 0, 0.0, betaincinv(np.maximum(heads, 0.5), tails + 1, tail))
-        high = np.where(tails == 0, 1.0, betaincinv(heads + 1, np.maximum(tails, 0.5), 1 - tail))
-        return tidy(low, high)
+        (tails, heads), tail = read(cls.tallied(data), "sides"), tail_of(level)
+        return tidy(Beta(heads, tails + 1).quantile(tail), Beta(heads + 1, tails).quantile(1 - tail))

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from evenodds import double_double as dd
 from evenodds.families import kernels, numeric
-from evenodds.families.base import COLUMN, Estimate, Family, check_estimate
+from evenodds.families.base import COLUMN, Estimate
 from evenodds.families.categorical import Dirichlet, shares_read
-from evenodds.families.distribution import Distribution, Seed, generator, look_up, some, spread, tidy
-from evenodds.families.leaves import Floats, Rows, plain
+from evenodds.families.distribution import Distribution, Seed, drawn, generator, look_up, some, spread, tidy
+from evenodds.families.from_histogram import FromHistogram, as_labels
+from evenodds.families.leaves import Floats, plain
 from evenodds.families.left_out import Counted, How, Left, once_each
-from evenodds.labels import Fixed, Ints
+from evenodds.labels import Ints
 from evenodds.schema import Column
-from evenodds.tally import Leaf, Tally
+from evenodds.tally import Tally
 
 Cut = tuple[Floats, Floats, tuple[float, float], int]
 FEW = 32  # cuts, up to which comparing with each of them is faster than searching
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Binned(Family):
+class Binned(FromHistogram):
     """A share for each of a few bins, uniform within a bin.
 
     p(x) = share_b / width_b for x in bin b
@@ -49,11 +49,7 @@ class Binned(Family):
     lump: int = -1  # the bin that is a single value (zero, or the origin), if any
     origin: float = 0.0
     name = "binned"
-
-    @classmethod
-    def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
-        """The numeric tally: leaves "rows", "moments" and "histogram"."""
-        return numeric.leaves(cells, rows, columns, histogram=True)
+    held = "cuts"
 
     @classmethod
     def flat_prior(cls, strength: float = 1.0) -> Dirichlet:
@@ -61,15 +57,14 @@ class Binned(Family):
         return Dirichlet(strength)
 
     @classmethod
-    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
-        """As if `strength` rows had been seen before, with all groups' shares."""
-        counts = cls.table(tally, column).sum(axis=1)
-        return Dirichlet(strength * counts / max(counts.sum(), 1.0))
-
-    @classmethod
     def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
         """Counts per bin and group."""
         return _cut(tally, column)[1]
+
+    @classmethod
+    def bins(cls, tally: Tally, column: Column) -> Floats:
+        """The histogram's bins, put together."""
+        return cls.table(tally, column)
 
     @classmethod
     def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -88,32 +83,23 @@ class Binned(Family):
         return found
 
     @classmethod
-    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
-        """The Dirichlet of the bins' shares."""
-        tally = data if isinstance(data, Tally) else cls.tally(data)
-        return (cls.flat_prior() if prior is None else prior) + _as_labels(cls.table(tally, column), tally)
-
-    @classmethod
     def log_evidence(cls, data: Any, prior: Any = None) -> Any:
         """The log probability of the bins' counts, and of the values within their bins."""
-        tally = data if isinstance(data, Tally) else cls.tally(data)
+        tally = cls.tallied(data)
         edges, counts, tails, lump = _cut(tally, COLUMN)
-        start, bins = cls.flat_prior() if prior is None else prior, _as_labels(counts, tally)
+        start = cls.prior(prior)
         within = (counts * _log_density(edges, tails, lump)[:, None]).sum(axis=0)
-        shares = (start + bins).log_normaliser() - start.over(bins).log_normaliser()
+        shares = start.log_evidence(as_labels(counts, tally))
         return tidy(shares + (within[0] if plain(tally) else within))
 
     @classmethod
-    def estimate(
-        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
-    ) -> Distribution:
+    def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The bins of all groups together, and each group's shares of them."""
-        check_estimate(estimate)
         edges, counts, tails, lump = _cut(tally, column)
         if estimate == "mle":
             values = counts[:, 0] if plain(tally) else counts
             return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin)
-        posterior = (cls.flat_prior() if prior is None else prior) + _as_labels(counts, tally)
+        posterior = cls.posterior(tally, prior, column)
         return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump, column.origin)
 
     @classmethod
@@ -121,7 +107,7 @@ class Binned(Family):
         """log share of each value's bin with its own row taken out; the cuts stay those of all rows."""
         edges, counts, tails, lump = _cut(tally, how.column)
         bins = cls(edges, counts, tails, lump, how.column.origin)
-        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+        start = cls.prior(how.prior, how.strength)
         prior = np.broadcast_to(np.asarray(start.concentration, float), len(counts))
         table = Counted(counts, prior, np.ones(len(counts), bool))
 
@@ -183,7 +169,8 @@ class Binned(Family):
         some = tail > 0  # a lump has no tail
         width = np.where(some, np.where(low, self.edges[1] - self.edges[0], self.edges[-1] - self.edges[-2]), 1.0)
         distance = np.where(low, self.edges[0] - x, x - self.edges[-1]) / width
-        odds = np.where(some, tail, 1.0) / np.where(some, 1 - tail, 1.0)
+        inside = _inside(len(self.edges) - 1, self.tails)
+        odds = np.where(some, tail, 1.0) / np.where(low, inside[0], inside[-1])
         return np.where(some, np.log(odds) - distance, -np.inf)
 
     def log_likelihood(self, tally: Tally) -> Any:
@@ -198,16 +185,17 @@ class Binned(Family):
     @property
     def mean(self) -> Any:
         """Σ share · mean of the bin."""
-        return tidy(self._moments()[0] @ self.shares)
+        return tidy(self.edges[0] + self._moments()[0] @ self.shares)
 
     @property
     def variance(self) -> Any:
-        """E[x²] - mean²."""
-        return tidy(self._moments()[1] @ self.shares - np.asarray(self.mean) ** 2)
+        """E[x²] - E[x]², counted from the first edge."""
+        first, second = (moment @ self.shares for moment in self._moments())
+        return tidy(second - first**2)
 
     def _moments(self) -> tuple[Floats, Floats]:
-        """E[x] and E[x²] within each bin: uniform, and exponential beyond the outer ones."""
-        low, high = self.edges[:-1], self.edges[1:]
+        """E[x] and E[x²] within each bin, counted from the first edge: uniform; exponential beyond the outer ones."""
+        low, high = self.edges[:-1] - self.edges[0], self.edges[1:] - self.edges[0]
         first, second = (low + high) / 2, (low * low + low * high + high * high) / 3
         for i, edge, sign, tail in ((0, low[0], -1, self.tails[0]), (-1, high[-1], 1, self.tails[1])):
             width = high[i] - low[i]
@@ -219,30 +207,29 @@ class Binned(Family):
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw values: a bin, then a place in it, or beyond the data for the outer bins' tails."""
         rng = generator(random_state)
-        cumulative = np.cumsum(self.shares, axis=0)
-        u = rng.random((size, *np.shape(self.shares)[1:])) * cumulative[-1]
-        bins = np.minimum((u[:, None] >= cumulative[None]).sum(axis=1), len(cumulative) - 1)
+        bins = drawn(rng, self.shares, size)
         low, high = self.edges[bins], self.edges[bins + 1]
-        place, tail, far = rng.random(u.shape), rng.random(u.shape), rng.exponential(size=u.shape)
+        place, tail, far = rng.random(bins.shape), rng.random(bins.shape), rng.exponential(size=bins.shape)
         values = np.where(bins == self.lump, low, low + (high - low) * place)
         values = np.where((bins == 0) & (tail < self.tails[0]), low - far * (high - low), values)
-        last = bins == len(cumulative) - 1
+        last = bins == len(self.shares) - 1
         return np.where(last & (1 - tail < self.tails[1]), high + far * (high - low), values)
 
 
 def _log_density(edges: Floats, tails: tuple[float, float], lump: int) -> Floats:
-    """log of (1 - tail)/width of each bin; 0 for a lump."""
+    """log of the mass inside over the width of each bin; 0 for a lump."""
     widths = np.diff(edges)
     if lump >= 0:
         widths[lump] = 1.0
-    density: Floats = -np.log(widths)
-    density[0] += np.log1p(-tails[0])
-    density[-1] += np.log1p(-tails[1])
-    return density
+    return np.asarray(np.log(_inside(len(widths), tails)) - np.log(widths))
 
 
-def _as_labels(counts: Floats, tally: Tally) -> Tally:
-    return Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
+def _inside(bins: int, tails: tuple[float, float]) -> Floats:
+    """How much of each bin's mass lies within it: all but the tails of the outer ones, which may be the same one."""
+    inside = np.ones(bins)
+    inside[0] -= tails[0]
+    inside[-1] -= tails[1]
+    return inside
 
 
 def _cut(tally: Tally, column: Column) -> Cut:

@@ -11,11 +11,13 @@ import numpy as np
 from evenodds.cells import Coded, as_column, codes
 from evenodds.errors import DataError
 from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.bernoulli import Beta
 from evenodds.families.distribution import (
     Conjugate,
     LinearTerms,
     Seed,
     brief,
+    drawn,
     generator,
     look_up,
     not_negative,
@@ -71,6 +73,17 @@ class Dirichlet(Conjugate):
         prior = prior[:, None] if counts.ndim > 1 and prior.ndim == 1 else prior
         return type(self)(prior + times * counts, axis)
 
+    def log_evidence(self, tally: Tally) -> Any:
+        """The log probability of a tally's values; -inf where one is among them that the prior gives no mass."""
+        before, after = self.over(tally).concentration, (self + tally).concentration
+        impossible = ((before == 0) & (after > 0)).any(axis=0)
+        return np.where(impossible, -np.inf, super().log_evidence(tally))
+
+    @property
+    def proper(self) -> bool:
+        """Whether it integrates to 1: not without any mass at all."""
+        return bool(np.all(np.any(np.asarray(self.concentration) > 0, axis=0)))
+
     def log_normaliser(self) -> Any:
         """Σ log Γ(a_i) - log Γ(Σ a_i)."""
         from scipy.special import gammaln
@@ -102,20 +115,21 @@ class Dirichlet(Conjugate):
         powers = xlogy(np.asarray(self.concentration) - 1.0, np.asarray(x, float))
         return np.asarray(powers.sum(axis=0) - self.log_normaliser())
 
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval of each share: one value against the rest is a Beta."""
-        from scipy.special import betaincinv
-
+    def quantile(self, q: Any) -> Any:
+        """Below which each share lies with the probability q: one value against the rest is a Beta."""
         a = np.asarray(self.concentration, float)
-        rest, tail = a.sum(axis=0) - a, (1 - level) / 2
-        safe_a, safe_rest = np.where(a > 0, a, 1.0), np.where(rest > 0, rest, 1.0)
-        ends = [betaincinv(safe_a, safe_rest, q) for q in (tail, 1 - tail)]
-        low, high = (np.where(a <= 0, 0.0, np.where(rest <= 0, 1.0, end)) for end in ends)
-        return low, high
+        return Beta(a, np.maximum(a.sum(axis=0) - a, 0.0)).quantile(q)
 
     def sample(self, size: int, random_state: Seed = None) -> Floats:
-        """Draw shares."""
-        draws = generator(random_state).gamma(self.concentration, size=(size, *np.shape(self.concentration)))
+        """Draw shares: Gammas that are normalised, in logs, for those of a small shape are less than any double.
+
+        Γ(a) is Γ(a + 1) · U^(1/a) with U uniform (Marsaglia and Tsang 2000).
+        """
+        rng, a = generator(random_state), np.asarray(self.concentration, float)
+        shape = (size, *a.shape)
+        with np.errstate(divide="ignore"):
+            logs = np.log(rng.gamma(a + 1.0, size=shape)) + np.log(rng.random(shape)) / a
+        draws = np.exp(logs - logs.max(axis=1, keepdims=True))
         return draws / draws.sum(axis=1, keepdims=True)
 
     def __repr__(self) -> str:
@@ -203,7 +217,7 @@ class Categorical(Family):
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log θ of each value with its own row taken out; one that no other row has is unseen."""
         labels, counts = axis_of(tally, "labels"), cls.table(tally)
-        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+        start = cls.prior(how.prior, how.strength)
         known = start.labels
         if known is not None:
             union, mine, theirs = known.merge(labels)
@@ -267,10 +281,7 @@ class Categorical(Family):
 
     def sample(self, size: int, random_state: Seed = None) -> Any:
         """Draw values, as texts."""
-        rng, texts = generator(random_state), np.array(self.labels.texts(), dtype=object)
-        cumulative = np.cumsum(self.shares, axis=0)
-        u = rng.random((size, *np.shape(self.shares)[1:])) * cumulative[-1]
-        return texts[np.minimum((u[:, None] >= cumulative[None]).sum(axis=1), len(texts) - 1)]
+        return np.array(self.labels.texts(), dtype=object)[drawn(generator(random_state), self.shares, size)]
 
     def __repr__(self) -> str:
         return _named("Categorical", self.shares, self.labels)
@@ -295,7 +306,8 @@ def _unseen(table: Counted, left: Left, how: How) -> Floats:
     n = left.without(table.counts.sum(axis=0))
     if how.kind == "flat":
         values = (table.stays | (table.counts.sum(axis=1) > 0)).sum() - (left.amounts[:, None] > 0)
-        return np.asarray(np.log(how.strength) - np.log(how.strength * values + n))
+        mass = how.strength * values + n  # 0 where no value is left: then nothing is said
+        return np.asarray(np.log(how.strength) - np.log(np.where(mass > 0, mass, how.strength)))
     everything = table.counts.sum() - left.amounts[:, None]
     return np.asarray(np.log(how.strength / (everything + 1)) - np.log(how.strength + n))
 

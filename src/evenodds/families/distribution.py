@@ -7,7 +7,8 @@ Parameters may be batched over groups (the group axis is last): the same object 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +111,16 @@ def some(n: Any) -> Any:
     return n
 
 
+def drawn(rng: np.random.Generator, shares: Any, size: int) -> NDArray[np.int64]:
+    """Places drawn by their shares (places, groups), which need not add up to 1: (size, groups)."""
+    cumulative = np.cumsum(shares, axis=0)
+    u = rng.random((size, *cumulative.shape[1:])) * cumulative[-1]
+    found = np.empty(u.shape, np.int64)
+    for group in np.ndindex(u.shape[1:]):
+        found[:, *group] = np.searchsorted(cumulative[:, *group], u[:, *group], side="right")
+    return np.minimum(found, len(cumulative) - 1)
+
+
 def spread(x: Any, parameter: Any) -> Floats:
     """x with one more axis for each axis of the parameter."""
     x = np.asarray(x, dtype=np.float64)
@@ -151,6 +162,26 @@ def brief(value: Any) -> str:
     return repr(value)
 
 
+class Formula(Distribution):
+    """A distribution whose log p(x) is a formula of x and of its fields, the same in every group."""
+
+    _log: ClassVar[Callable[..., Floats]]
+
+    @property
+    def _numbers(self) -> tuple[Any, ...]:
+        """What the formula takes beside x."""
+        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))  # type: ignore[arg-type]
+
+    def log_prob(self, x: Any) -> Floats:
+        """log p, a density or a mass; -inf where x cannot be, NaN where it is missing."""
+        x, *numbers = by_group(x, *self._numbers)
+        return groups_last(self._log(x, *numbers), x)
+
+    def each(self, x: Floats) -> Floats:
+        """log p of the i-th value under the i-th parameters, (values, groups)."""
+        return self._log(x[:, None], *map(np.asarray, self._numbers))
+
+
 class Conjugate(Distribution):
     """A distribution over a family's parameters that stays of its kind when data are added: prior + tally."""
 
@@ -170,19 +201,30 @@ class Conjugate(Distribution):
         """The most probable parameters."""
         raise NotImplementedError
 
+    def log_evidence(self, tally: Tally) -> Any:
+        """The log probability of a tally's data, but for what no parameter changes."""
+        return (self + tally).log_normaliser() - self.over(tally).log_normaliser()
+
     @property
     def proper(self) -> bool:
         """Whether it integrates to 1 at all; a flat prior over an endless range does not."""
-        return True
+        raise NotImplementedError
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """The central credible interval: the parameter lies in it with this probability."""
-        tail = (1 - level) / 2
+        tail = tail_of(level)
         return tidy(self.quantile(tail), self.quantile(1 - tail))
 
     def quantile(self, q: Any) -> Any:
         """The parameter below which it lies with the probability q."""
         raise NotImplementedError
+
+
+def tail_of(level: float) -> float:
+    """What an interval of this probability leaves out at either end."""
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r}: expected a probability between 0 and 1, such as 0.95")
+    return (1 - level) / 2
 
 
 def not_negative(**parameters: Any) -> None:

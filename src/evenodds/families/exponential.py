@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families import numeric
-from evenodds.families.base import COLUMN, LARGEST
-from evenodds.families.distribution import (
-    Distribution,
-    LinearTerms,
-    Seed,
-    by_group,
-    generator,
-    groups_last,
-    some,
-    tidy,
-)
+from evenodds.families.base import LARGEST
+from evenodds.families.distribution import LinearTerms, Seed, generator, tidy
 from evenodds.families.leaves import Floats, Rows
-from evenodds.families.left_out import How, Left
-from evenodds.families.rate import Gamma, Rate
+from evenodds.families.rate import Gamma, Rate, Unsure, seen
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lomax(Distribution):
+class Lomax(Unsure):
     """A waiting time whose rate is only known as Gamma(shape, rate): the predictive of the Exponential.
 
     p(x) = shape · rate^shape / (rate + x)^(shape + 1)
     """
-
-    shape: Any
-    rate: Any
-
-    def log_prob(self, x: Any) -> Floats:
-        """log density; -inf below 0."""
-        x, shape, rate = by_group(x, self.shape, self.rate)
-        return groups_last(self._log(x, shape, rate), x)
-
-    def each(self, x: Floats) -> Floats:
-        """log density of the i-th value under the i-th parameters, (values, groups)."""
-        return self._log(x[:, None], np.asarray(self.shape), np.asarray(self.rate))
 
     @staticmethod
     def _log(x: Floats, shape: Floats, rate: Floats) -> Floats:
@@ -82,6 +60,7 @@ class Exponential(Rate):
 
     >>> Exponential.fit([4.0, 7.0, 1.0], estimate="mle")
     Exponential(rate=0.25)
+    >>> from evenodds.families import Gamma
     >>> Gamma(2, 10) + Exponential.tally([4.0, 7.0, 1.0])
     Gamma(shape=5, rate=22)
 
@@ -106,28 +85,17 @@ class Exponential(Rate):
         return numeric.leaves(cells, rows, columns, histogram=False)
 
     @classmethod
-    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Gamma:
-        """As if `strength` values had been seen before, with all groups' mean."""
-        n, mean, _ = numeric.moments(tally.pooled())
-        return Gamma(strength, strength * float(mean if n > 0 else 1.0))
-
-    @classmethod
     def informative(cls, tally: Tally) -> bool:
         """Not where every value is 0: then every group's density is endless there."""
-        return float(numeric.moments(tally.pooled())[1]) > 0
+        return bool(np.sum(seen(tally)[1]) > 0)
 
     @classmethod
     def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rate with its interval."""
         low, high = posterior.interval(level)
-        for group, rate in enumerate(posterior.mean):
+        rates = estimate.rate if isinstance(estimate, Exponential) else posterior.mean  # a Lomax has no one rate
+        for group, rate in enumerate(rates):
             yield group, {"rate": rate, "low": low[group], "high": high[group]}
-
-    @classmethod
-    def _mle(cls, tally: Tally, column: Column) -> Self:
-        n, mean, _ = numeric.moments(tally)
-        with np.errstate(divide="ignore"):
-            return cls(tidy(1 / np.where(some(n) > 0, mean, 1.0)))
 
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:
@@ -142,34 +110,6 @@ class Exponential(Rate):
     def linear(self, tally: Tally) -> LinearTerms:
         """log rate - x · rate."""
         return LinearTerms([""], -self.rate[None], np.log(self.rate))
-
-    @classmethod
-    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
-        """log density of each value with its own row taken out; 0 where all others are 0."""
-        known = numeric.LeftMoments(tally)
-        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
-
-        def evidence(x: Any, left: Left) -> Floats:
-            n, mean, _ = known.groups(x, left)
-            all_rows, all_mean, _ = (part[:, None] for part in known.together(x, left))
-            says = all_mean > 0
-            if how.estimate == "mle":  # a group without values is like all together
-                mean = np.where(n == 0, all_mean, mean)
-                with np.errstate(divide="ignore"):
-                    found: Any = cls(1 / np.where(says & ~left.lost, mean, 1.0))
-                return np.where(says, found.each(x), 0.0)
-            prior = Gamma(how.strength, how.strength * np.where(all_rows > 0, all_mean, 1.0)) if how.pooled else start
-            shape, rate = prior.shape + n, prior.rate + n * mean
-            sure = says & ~left.lost
-            found = cls._of(Gamma(np.where(sure, shape, 1.0), np.where(sure, rate, 1.0)), how.estimate)
-            return np.where(says, found.each(x), 0.0)
-
-        return evidence
-
-    def log_likelihood(self, tally: Tally) -> Any:
-        """n · log rate - rate · Σx."""
-        n, mean, _ = numeric.moments(tally)
-        return n * np.log(self.rate) - self.rate * n * mean
 
     @property
     def mean(self) -> Any:
@@ -187,9 +127,11 @@ class Exponential(Rate):
 
     @classmethod
     def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
-        """The exact interval of the rate: 2 · rate · Σx is a chi-squared of 2n degrees."""
-        from scipy.special import gammaincinv
+        """The exact interval of the rate: rate · Σx is a Gamma of n events in a unit of time, whatever the rate.
 
-        n, mean, _ = numeric.moments(data if isinstance(data, Tally) else cls.tally(data))
-        tail = (1 - level) / 2
-        return tidy(*(gammaincinv(n, q) / (n * mean) for q in (tail, 1 - tail)))
+        >>> low, high = Exponential.confidence([4.0, 7.0, 1.0])
+        >>> round(low, 4), round(high, 4)
+        (0.0516, 0.6021)
+        """
+        interval: tuple[Any, Any] = Gamma(*cls._some_seen(data)).interval(level)
+        return interval

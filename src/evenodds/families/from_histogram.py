@@ -13,7 +13,7 @@ from evenodds.families.base import COLUMN, Family
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.distribution import tidy
 from evenodds.families.leaves import Floats, Rows, read_exactly
-from evenodds.labels import Fixed, Ints
+from evenodds.labels import Fixed, Ints, Labels
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
@@ -57,15 +57,20 @@ class Places(NamedTuple):
         found = np.searchsorted(numeric.spans(self.keys)[0], x - self.origin + 0.0, side="right") - 1
         return np.maximum(found, 0)
 
-    def pseudo_rows(self, prior: Any) -> Floats:
+    def pseudo_rows(self, prior: Dirichlet) -> Floats:
         """How many rows a prior puts at each place."""
-        if prior is None:
-            return np.zeros(len(self.at))
         return np.broadcast_to(np.asarray(prior.concentration, float), len(self.at))
 
 
+def as_labels(counts: Floats, tally: Tally) -> Tally:
+    """Counts per bin and group as a Dirichlet's tally."""
+    return Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
+
+
 class FromHistogram(Family):
-    """A density with a place for each of the histogram's bins; its prior is a Dirichlet over them."""
+    """A density read off the histogram; its prior is a Dirichlet over the bins."""
+
+    origin: float
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
@@ -78,10 +83,23 @@ class FromHistogram(Family):
         return Dirichlet(0.0)
 
     @classmethod
+    def prior(cls, given: Any, strength: float = 1.0) -> Any:
+        """The prior that was given, or the flat one; bins have no names."""
+        found = super().prior(given, strength)
+        if isinstance(found.labels, Labels):
+            raise ValueError(f"prior={given!r} names its values, and bins have no names: give one number for all")
+        return found
+
+    @classmethod
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
         """As if `strength` rows had been seen before, with all groups' density."""
-        counts = numeric.histogram(tally)[1].sum(axis=1)
+        counts = cls.bins(tally, column).sum(axis=1)
         return Dirichlet(strength * counts / max(counts.sum(), 1.0))
+
+    @classmethod
+    def bins(cls, tally: Tally, column: Column) -> Floats:
+        """How many values of each group each bin has, (bins, groups)."""
+        return numeric.histogram(tally)[1]
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:
@@ -91,10 +109,8 @@ class FromHistogram(Family):
     @classmethod
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
         """The Dirichlet of the bins' shares."""
-        tally = data if isinstance(data, Tally) else cls.tally(data)
-        counts = numeric.histogram(tally)[1]
-        bins = Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
-        return (cls.flat_prior() if prior is None else prior) + bins
+        tally = cls.tallied(data)
+        return cls.prior(prior) + as_labels(cls.bins(tally, column), tally)
 
     @classmethod
     def log_evidence(cls, data: Any, prior: Any = None) -> Any:
@@ -103,7 +119,7 @@ class FromHistogram(Family):
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ count_b log p(place_b); exact where the values stand at the bins' places."""
-        places = Places.of(tally, COLUMN)
+        places = Places.of(tally, Column(origin=self.origin))
         each = self.log_prob(places.at)
         single = each.ndim == 1
         each, counts = each.reshape(len(places.at), -1), places.counts

@@ -14,12 +14,12 @@ from evenodds.families import kernels, numeric
 from evenodds.families.base import COLUMN, Estimate, Family
 from evenodds.families.distribution import (
     Distribution,
+    Formula,
     LinearTerms,
     Seed,
-    by_group,
     generator,
-    groups_last,
     some,
+    tail_of,
     tidy,
 )
 from evenodds.families.leaves import Floats, Rows
@@ -30,7 +30,7 @@ from evenodds.tally import Leaf, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gaussian(Family):
+class Gaussian(Formula, Family):
     """A value around its mean, with the bell curve's tails.
 
     p(x) = exp(-(x-mean)²/(2·variance)) / sqrt(2π·variance)
@@ -104,7 +104,7 @@ class Gaussian(Family):
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
         """What is known of the means and variances; a given variance is as good as known from a quadrillion values."""
         posterior = super().posterior(data, prior, column)
-        return cls._shared(posterior, cls.flat_prior() if prior is None else prior, column, np.size(posterior.mean))
+        return cls._shared(posterior, cls.prior(prior), column, np.size(posterior.mean))
 
     @staticmethod
     def _shared(
@@ -122,17 +122,15 @@ class Gaussian(Family):
         return dataclasses.replace(posterior, shape=ones * shape, scale=ones * scale)
 
     @classmethod
-    def estimate(
-        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
-    ) -> Distribution:
+    def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The distribution estimated from a numeric tally; `column.variance` says whose variance it has."""
         if estimate == "mle" or column.variance == "per_class":
-            return super().estimate(tally, estimate, prior, column)
+            return super()._estimate(tally, estimate, prior, column)
         posterior = cls.posterior(tally, prior, column)
-        return cls._estimated(posterior, estimate, column, np.size(posterior.mean))
+        return cls._of_column(posterior, estimate, column, np.size(posterior.mean))
 
     @classmethod
-    def _estimated(cls, posterior: Any, estimate: Any, column: Column, groups: Any) -> Distribution:
+    def _of_column(cls, posterior: Any, estimate: Any, column: Column, groups: Any) -> Distribution:
         if column.variance == "per_class":
             return cls._of(posterior, estimate)
         if column.variance != "pooled":  # the variance is known: only the mean is uncertain
@@ -154,15 +152,6 @@ class Gaussian(Family):
         if np.any(np.asarray(b) <= 0):
             raise ValueError("all values are the same and the prior is flat, so the variance is 0; use a proper prior")
         return StudentT(2 * a, m, np.sqrt(b * (k + 1) / (a * k)))
-
-    def log_prob(self, x: Any) -> Floats:
-        """log density."""
-        x, mean, variance = by_group(x, self.mean, self.variance)
-        return groups_last(self._log(x, mean, variance), x)
-
-    def each(self, x: Floats) -> Floats:
-        """log density of the i-th value under the i-th parameters, (values, groups)."""
-        return self._log(x[:, None], np.asarray(self.mean), np.asarray(self.variance))
 
     @staticmethod
     def _log(x: Floats, mean: Floats, variance: Floats) -> Floats:
@@ -196,7 +185,7 @@ class Gaussian(Family):
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log density of each value with its own row taken out; 0 where all others are one value."""
         known = numeric.LeftMoments(tally)
-        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
+        start = cls.prior(how.prior, how.strength)
 
         def evidence(x: Any, left: Left) -> Floats:
             everything = known.together(x, left)
@@ -219,7 +208,7 @@ class Gaussian(Family):
             if left.gone.any():  # of a group that is not there, anything can be said
                 here, lost = dataclasses.asdict(posterior), left.lost
                 posterior = NormalInverseGamma(**{name: np.where(lost, 1.0, part) for name, part in here.items()})
-            curve: Any = cls._estimated(posterior, how.estimate, how.column, groups)
+            curve: Any = cls._of_column(posterior, how.estimate, how.column, groups)
             return curve.each(x)
 
         return evidence
@@ -232,6 +221,11 @@ class Gaussian(Family):
         n, mean, squares = (np.where(like_all, all_[:, None], own) for own, all_ in zip(moments, everything))
         variance = _variance(column, squares, np.where(lost, 0.0, n))
         return cls(mean, np.where(lost, 1.0, variance))
+
+    @classmethod
+    def base_measure(cls, tally: Tally) -> Any:
+        """-n/2 log 2π."""
+        return -0.5 * LOG_2PI * numeric.moments(tally)[0]
 
     def log_likelihood(self, tally: Tally) -> Any:
         """-n/2 log 2πσ² - (Σ(x-x̄)² + n(x̄-μ)²) / 2σ²."""
@@ -246,8 +240,10 @@ class Gaussian(Family):
     @classmethod
     def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
         """Student's exact interval of the mean."""
-        n, mean, squares = numeric.moments(data if isinstance(data, Tally) else cls.tally(data))
-        half = np.sqrt(squares / (n - 1) / n) * t_quantile(n - 1, (1 + level) / 2)
+        n, mean, squares = numeric.moments(cls.tallied(data))
+        if np.any(np.asarray(n) <= 1):
+            raise ValueError("one value says nothing of a variance, so its mean has no interval; give two or more")
+        half = np.sqrt(squares / (n - 1) / n) * t_quantile(n - 1, 1 - tail_of(level))
         return tidy(mean - half, mean + half)
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from evenodds.families.base import COLUMN, Estimate, check_estimate
-from evenodds.families.density.bells import LOG_2PI, Bells, chosen
-from evenodds.families.distribution import Distribution, Seed, by_group, generator, groups_last, some, tidy
+from evenodds.families.base import COLUMN, Estimate
+from evenodds.families.density.bells import Bells, chosen
+from evenodds.families.distribution import Distribution, Seed, by_group, drawn, generator, groups_last, some, tidy
 from evenodds.families.from_histogram import FromHistogram, Places
 from evenodds.families.kernel import Kernel
 from evenodds.families.leaves import Floats, plain
 from evenodds.families.left_out import How, Left, less
+from evenodds.families.normal_gamma import LOG_2PI
 from evenodds.schema import Column
 from evenodds.tally import Tally
 
@@ -44,7 +45,9 @@ class Gaussians(FromHistogram):
     weights: Any  # (bells, groups), as the others
     means: Any
     variances: Any
+    origin: float = field(default=0.0, repr=False)
     name = "gaussians"
+    held = "places and their shares of the bells"
 
     @classmethod
     def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -61,13 +64,10 @@ class Gaussians(FromHistogram):
         return sum(3 * len(bells.weights) - 1 for bells in groups if bells is not None)
 
     @classmethod
-    def estimate(
-        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
-    ) -> Distribution:
+    def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The bells of each group, and one more for the prior's pseudo-rows."""
-        check_estimate(estimate)
         places, slack, groups = _fitted(tally, column)
-        before = _Pseudo.of(places, slack, places.pseudo_rows(None if estimate == "mle" else prior))
+        before = _Pseudo.of(places, slack, places.pseudo_rows(cls.prior(None if estimate == "mle" else prior)))
         counts = places.counts.sum(axis=0)
         total = some(counts + before.total)
         k = max((len(bells.weights) for bells in groups if bells is not None), default=0)
@@ -81,8 +81,8 @@ class Gaussians(FromHistogram):
                 means[mine, g], variances[mine, g] = bells.means, bells.variances
         if last:
             weights[-1] = before.total / total
-        parts = (weights, means, variances)
-        return cls(*(part[:, 0] for part in parts)) if plain(tally) else cls(*parts)
+        weights, means, variances = (part[:, 0] if plain(tally) else part for part in (weights, means, variances))
+        return cls(weights, means, variances, column.origin)
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
@@ -93,7 +93,7 @@ class Gaussians(FromHistogram):
         """
         places, slack, groups = _fitted(tally, how.column)
         counts, pooled = places.counts.sum(axis=0), places.counts.sum(axis=1)
-        pseudo = places.pseudo_rows(how.prior)
+        pseudo = places.pseudo_rows(cls.prior(how.prior))
         before = _Pseudo.of(places, slack, pooled if how.pooled else pseudo * (pooled > 0))
         together = _bells(places, slack, pooled, how.column) if how.estimate == "mle" else None
 
@@ -153,15 +153,9 @@ class Gaussians(FromHistogram):
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw values: a bell, and a step from its middle."""
         rng = generator(random_state)
-        weights, means, variances = (
-            np.asarray(part).reshape(len(self.weights), -1) for part in (self.weights, self.means, self.variances)
-        )
-        cumulative = np.cumsum(weights, axis=0)
-        u = rng.random((size, weights.shape[1])) * cumulative[-1]
-        which = np.minimum((u[None] >= cumulative[:, None]).sum(axis=0), len(weights) - 1)
-        groups = np.arange(weights.shape[1])
-        steps = np.sqrt(variances[which, groups]) * rng.standard_normal(u.shape)
-        return np.asarray((means[which, groups] + steps).reshape(size, *np.shape(self.weights)[1:]))
+        which = drawn(rng, self.weights, size)
+        mean, variance = (np.take_along_axis(np.asarray(part), which, axis=0) for part in (self.means, self.variances))
+        return np.asarray(mean + np.sqrt(variance) * rng.standard_normal(which.shape))
 
 
 @dataclass(frozen=True)
@@ -192,10 +186,14 @@ class _Pseudo:
 
 def _fitted(tally: Tally, column: Column) -> tuple[Places, Floats, list[Bells | None]]:
     """The places, how well each value is known, and the bells of each group that has values."""
-    places = Places.some(tally, column)
-    least = LEAST * Kernel.width(tally, column) if column.bandwidth is None else Kernel.width(tally, column)
-    slack = least * least + np.square(places.widths) / 12
-    return places, slack, [_bells(places, slack, counts, column) for counts in places.counts.T]
+
+    def fit() -> tuple[Places, Floats, list[Bells | None]]:
+        places = Places.some(tally, column)
+        least = LEAST * Kernel.width(tally, column) if column.bandwidth is None else Kernel.width(tally, column)
+        slack = least * least + np.square(places.widths) / 12
+        return places, slack, [_bells(places, slack, counts, column) for counts in places.counts.T]
+
+    return tally.once(("bells", column.bandwidth, column.components, column.origin), fit)
 
 
 def _bells(places: Places, slack: Floats, counts: Floats, column: Column) -> Bells | None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
-from evenodds.labels import Ints, Keys
+from evenodds.labels import GOLDEN, Ints, Keys, mixed
 from evenodds.text.counts import Counts
 from evenodds.text.words import Words
 
@@ -151,11 +151,8 @@ def _lengths(mean: float, many: int) -> Ints:
 
 
 def _uniform(stream: int, many: int) -> Floats:
-    """Numbers between 0 and 1, the same for ever: splitmix64 (Steele et al. 2014) of 1, 2, 3, …"""
-    h = (np.arange(1, many + 1, dtype=np.uint64) + (np.uint64(stream) << np.uint64(40))) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
-    h ^= h >> np.uint64(31)
+    """Numbers between 0 and 1, the same for ever: splitmix64 of 1, 2, 3, …"""
+    h = mixed((np.arange(1, many + 1, dtype=np.uint64) + (np.uint64(stream) << np.uint64(40))) * GOLDEN)
     uniform: Floats = ((h >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     return uniform
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.base import COLUMN, Estimate, check_estimate
+from evenodds.families.base import COLUMN, Estimate
 from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell
-from evenodds.families.distribution import Distribution, Seed, generator, some, tidy
+from evenodds.families.distribution import Distribution, Seed, drawn, generator, some, tidy
 from evenodds.families.from_histogram import FromHistogram, Places
 from evenodds.families.leaves import Floats, plain
 from evenodds.families.left_out import How, Left, less
@@ -49,7 +49,9 @@ class Kernel(FromHistogram):
     places: Floats = field(metadata={"batched": False})
     shares: Any  # (bins, groups)
     bandwidth: float = 1.0
+    origin: float = field(default=0.0, repr=False)
     name = "kernel"
+    held = "width and places"
 
     @classmethod
     def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -58,15 +60,12 @@ class Kernel(FromHistogram):
             yield group, {"mean": mean, "sd": math.sqrt(variance), "bandwidth": estimate.bandwidth}
 
     @classmethod
-    def estimate(
-        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
-    ) -> Distribution:
+    def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The bins' places, each group's shares of them, and one width for all."""
-        check_estimate(estimate)
         places, h = _fitted(tally, column)
-        mass = places.counts + places.pseudo_rows(None if estimate == "mle" else prior)[:, None]
+        mass = places.counts + places.pseudo_rows(cls.prior(None if estimate == "mle" else prior))[:, None]
         shares = mass / some(mass.sum(axis=0))
-        return cls(places.at, shares[:, 0] if plain(tally) else shares, h)
+        return cls(places.at, shares[:, 0] if plain(tally) else shares, h, column.origin)
 
     @classmethod
     def width(cls, tally: Tally, column: Column = COLUMN) -> float:
@@ -94,7 +93,7 @@ class Kernel(FromHistogram):
         places, counts = bins_of.at, bins_of.counts
         groups = [_sums(places, counts[:, g], h) for g in range(counts.shape[1])]
         pooled, together = counts.sum(axis=1), _sums(places, counts.sum(axis=1), h)
-        prior = bins_of.pseudo_rows(how.prior)
+        prior = bins_of.pseudo_rows(cls.prior(how.prior))
         before = _sums(places, prior, h)
 
         def evidence(x: Any, left: Left) -> Floats:
@@ -147,17 +146,19 @@ class Kernel(FromHistogram):
     def sample(self, size: int, random_state: Seed = None) -> Floats:
         """Draw values: a bin, and a step from its place."""
         rng = generator(random_state)
-        cumulative = np.cumsum(np.asarray(self.shares).reshape(len(self.places), -1), axis=0)
-        u = rng.random((size, cumulative.shape[1])) * cumulative[-1]
-        which = np.stack([np.searchsorted(c, v, side="right") for c, v in zip(cumulative.T, u.T)], axis=1)
-        values = self.places[np.minimum(which, len(self.places) - 1)] + self.bandwidth * rng.standard_normal(u.shape)
-        return np.asarray(values.reshape(size, *np.shape(self.shares)[1:]))
+        at = self.places[drawn(rng, self.shares, size)]
+        return np.asarray(at + self.bandwidth * rng.standard_normal(at.shape))
 
 
 def _fitted(tally: Tally, column: Column) -> tuple[Places, float]:
     """The places, and the one width."""
-    places = Places.some(tally, column)
-    return places, _width(places.at, places.counts, RULE if column.bandwidth is None else column.bandwidth)
+    rule = RULE if column.bandwidth is None else column.bandwidth
+
+    def fit() -> tuple[Places, float]:
+        places = Places.some(tally, column)
+        return places, _width(places.at, places.counts, rule)
+
+    return tally.once(("bumps", rule, column.origin), fit)
 
 
 def _width(places: Floats, counts: Floats, rule: float | str) -> float:

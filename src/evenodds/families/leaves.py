@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
+from evenodds.cells import Coded, Raw, as_column, codes
 from evenodds.errors import DataError
 from evenodds.families.kernels import count_codes, count_pairs
 from evenodds.labels import Fixed, Grid
@@ -51,6 +52,32 @@ def check_weights(weights: Any, n: int) -> Floats | None:
     if len(bad):
         raise DataError(f"the weight of row {bad[0]} is {w[bad[0]]:g}: weights must be finite and not negative")
     return w
+
+
+def one_each(raw: Raw | Coded, n: int, what: str) -> Coded:
+    """The classes or groups of some rows: one for each, none missing."""
+    found = codes(raw, f"the {what}")
+    if len(found.codes) != n:
+        raise DataError(
+            f"{len(found.codes)} {what} values for {n} rows (inconsistent numbers of samples: "
+            f"[{n}, {len(found.codes)}]): give a {what} value for each row"
+        )
+    if found.nullable and found.codes.min(initial=0) < 0:
+        row = int(np.argmax(found.codes < 0))
+        said = "Input y contains NaN: " if what == "target" else ""  # as scikit-learn says it
+        raise DataError(f"{said}the {what} is missing in row {row}; drop such rows")
+    return found
+
+
+def rows_of(n: int, weights: Any = None, groups: Any = None) -> tuple[Grid, Rows]:
+    """The axis of the groups that some rows have, one group if they have none; each row's place on it, and weight."""
+    axis: Grid = Fixed(1)
+    where: NDArray[np.integer] = np.zeros(n, np.int32)
+    if groups is not None:
+        found = one_each(as_column(groups), n, "group")
+        here = np.bincount(found.places, minlength=len(found.labels)) > 0  # a category need not occur
+        axis, where = found.labels.take(np.flatnonzero(here)), (np.cumsum(here) - 1)[found.places]
+    return axis, Rows(where, len(axis), check_weights(weights, n))
 
 
 def read(tally: Tally, leaf: str) -> Numbers:
@@ -120,7 +147,7 @@ def count(where: NDArray[np.integer], values: int, rows: Rows) -> Numbers:
         count_codes(where, rows.groups, rows.n_groups, tables)
         return tables.sum(axis=0).reshape(values + 1, rows.n_groups)[1:]
     known = where >= 0
-    at = where[known] * np.int64(rows.n_groups) + rows.groups[known]
+    at = where[known].astype(np.int64) * rows.n_groups + rows.groups[known]
     weights, size = weights[known], values * rows.n_groups
     unit = 2.0 ** (np.ceil(np.log2(max(weights.max(initial=0.0), 1e-300))) + np.ceil(np.log2(len(at) + 2)) - 52)
     coarse = np.round(weights / unit) * unit

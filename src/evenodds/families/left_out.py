@@ -147,12 +147,12 @@ class Counted:
     def log_shares(self, values: Ints, left: Left, how: How) -> Floats:
         """log p of each row's value in each group, -inf where no other row has it anywhere."""
         n, total, prior, weight = self.cells(values, left, how)
-        mass, whole = n + prior, total + weight
+        mass, whole, lost = n + prior, total + weight, self.lost(values, left)[:, None]
         if how.estimate == "map":
             above = np.maximum(mass - 1.0, 0.0)
-            rest = self._above(values, left, how, prior) + np.where(self.lost(values, left)[:, None], 0.0, above)
+            rest = self._above(values, left, how) + np.where(lost, 0.0, above)
             mass, whole = np.where(rest > 0, above, mass), np.where(rest > 0, rest, whole)
-        mass = np.where(self.lost(values, left)[:, None], 0.0, mass)
+        mass = np.where(lost, 0.0, mass)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(mass) - np.log(np.where(whole > 0, whole, 1.0)))
 
@@ -160,7 +160,7 @@ class Counted:
         """Which rows' values no other row has."""
         return np.asarray((less(self.counts.sum(axis=1)[values], left.amounts) == 0) & ~self.stays[values])
 
-    def _above(self, values: Ints, left: Left, how: How, prior: Floats) -> Floats:
+    def _above(self, values: Ints, left: Left, how: How) -> Floats:
         """Σ max(n + prior - 1, 0) over all values but the row's own, (rows, groups).
 
         A pooled prior is another one for each weight that is left out, and none else: the row's value is not in this.

@@ -17,13 +17,14 @@ from evenodds.families.leaves import Floats
 from evenodds.families.left_out import How, Left
 from evenodds.families.word_shares import Pseudo, unit_of
 from evenodds.families.words import PLAIN, WordCounts
+from evenodds.kernel import frozen
 from evenodds.labels import Ints
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels as run
 from evenodds.text import list_kernels, whole_kernels
 from evenodds.text.bags import Bags
 from evenodds.text.count import to_unit
-from evenodds.text.tables import Places, Sorted, asked_for, frozen
+from evenodds.text.tables import Places, Sorted, asked_for
 
 TABLE = 1 << 16  # whole numbers whose logs are kept, at most: few words count more
 SMALL = run.ROUNDING

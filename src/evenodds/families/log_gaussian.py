@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenodds import double_double as dd
 from evenodds.errors import DataError
 from evenodds.families import numeric
-from evenodds.families.base import COLUMN, Estimate, Family, check_estimate
+from evenodds.families.base import COLUMN, Estimate, Family
 from evenodds.families.bernoulli import Bernoulli, Beta
 from evenodds.families.distribution import Conjugate, Distribution, Seed, brief, by_group, generator, groups_last, tidy
 from evenodds.families.gaussian import Gaussian
@@ -44,10 +44,9 @@ class ZeroAndLog(Conjugate):
         """Whether both integrate to 1."""
         return self.zero.proper and self.log.proper
 
-    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """The central credible interval of the median of the values above zero, e^μ."""
-        low, high = self.log.interval(level)
-        return np.exp(low), np.exp(high)
+    def quantile(self, q: Any) -> Any:
+        """Below which the median of the values above zero, e^μ, lies with the probability q."""
+        return np.exp(self.log.quantile(q))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,9 +117,15 @@ class LogGaussian(Family):
 
     @classmethod
     def base_measure(cls, tally: Tally) -> Any:
-        """-Σ log x, the stretching of the axis."""
-        n, average, _ = numeric.moments(parts(tally)[1])
-        return -n * average
+        """The logs' own, and -Σ log x: the stretching of the axis."""
+        _, logs = parts(tally)
+        return Gaussian.base_measure(logs) + _stretching(logs)
+
+    @classmethod
+    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> ZeroAndLog:
+        """What is known of the share of zeros, and of the logs as of a Gaussian column's values."""
+        start, (zeros, logs) = cls.prior(prior), parts(cls.tallied(data), column.origin)
+        return ZeroAndLog(start.zero + zeros, Gaussian.posterior(logs, start.log, column))
 
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:
@@ -128,14 +133,11 @@ class LogGaussian(Family):
         return cls(Gaussian.estimate(logs, "mle", None, column), Bernoulli.estimate(zeros, "mle").p)  # type: ignore[attr-defined]
 
     @classmethod
-    def estimate(
-        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
-    ) -> Distribution:
+    def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The distribution estimated from its own tally, or from a numeric one."""
-        check_estimate(estimate)
         if estimate == "mle":
-            return super().estimate(tally, estimate, prior, column)
-        start = cls.flat_prior() if prior is None else prior
+            return super()._estimate(tally, estimate, prior, column)
+        start = cls.prior(prior)
         zeros, logs = parts(tally, column.origin)
         p: Any = Bernoulli.estimate(zeros, estimate, start.zero)
         return cls(Gaussian.estimate(logs, estimate, start.log, column), p.p)
@@ -181,7 +183,7 @@ class LogGaussian(Family):
     def log_likelihood(self, tally: Tally) -> Any:
         """The zeros' term, the logs' term and the stretching of the axis."""
         zeros, logs = parts(tally)
-        return Bernoulli(self.zero).log_likelihood(zeros) + self.log.log_likelihood(logs) + self.base_measure(tally)
+        return Bernoulli(self.zero).log_likelihood(zeros) + self.log.log_likelihood(logs) + _stretching(logs)
 
     @property
     def mean(self) -> Any:
@@ -207,6 +209,12 @@ class LogGaussian(Family):
         log = self.log
         shown = {"zero": self.zero, "mean_log": log.mean, "variance_log": log.variance}
         return f"LogGaussian({', '.join(f'{name}={brief(value)}' for name, value in shown.items())})"
+
+
+def _stretching(logs: Tally) -> Any:
+    """-Σ log x."""
+    n, average, _ = numeric.moments(logs)
+    return -n * average
 
 
 def parts(tally: Tally, origin: float = 0.0) -> tuple[Tally, Tally]:

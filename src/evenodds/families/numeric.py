@@ -34,6 +34,7 @@ FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before th
 LANES = 32  # values of one group that are summed side by side
 FEW_GROUPS = 32  # whose room for bins is kept
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
+LARGEST = 1e299  # of a sum: it must not overflow when it is split into two halves
 ROUNDING = 2.0**-102  # of Σx²: what double-doubles leave of a spread that is none
 RUN, LYING = 1 << 16, 1 << 13  # rows that are dealt out at once: what the cache holds of a column, and of many
 _kept = threading.local()
@@ -207,7 +208,8 @@ def _weighted(x: Floats, rows: Rows, origin: float, histogram: bool) -> tuple[Nu
 def _whole(pairs: Floats, rows: Rows) -> Numbers:
     """Weighted counts as double-doubles, or as integers where all weights are."""
     numbers = dd.add(dd.of(pairs[0]), dd.of(pairs[1]))
-    return dd.value(numbers).astype(np.int64) if rows.whole else numbers
+    counts = dd.value(numbers)
+    return counts.astype(np.int64) if rows.whole and counts.max(initial=0.0) < 2.0**52 else numbers
 
 
 def _histogram(exponents: Ints, numbers: Numbers) -> Leaf:
@@ -221,15 +223,20 @@ def _histogram(exponents: Ints, numbers: Numbers) -> Leaf:
 
 
 def check_finite(x: Floats, sums: Any, name: str, start: int) -> None:
-    """Refuse a column whose sums of values and of squares are infinite."""
-    if np.isfinite(sums).all():
+    """Refuse a column whose sums of values and of squares are infinite, or so large that doing sums with them is."""
+    if (np.abs(sums) < LARGEST).all():
         return
+    check_no_infinity(x, name, start)
+    raise DataError(f"column {name!r} has values up to {np.nanmax(np.abs(x)):.3g}, whose squares overflow: rescale it")
+
+
+def check_no_infinity(x: Floats, name: str, start: int) -> None:
+    """Refuse infinite cells, naming the first."""
     infinite = np.flatnonzero(np.isinf(x))
     if len(infinite):
         raise DataError(
             f"column {name!r} is infinite in row {start + infinite[0]}: replace it, or leave the cell empty"
         )
-    raise DataError(f"column {name!r} has values up to {np.nanmax(np.abs(x)):.3g}, whose squares overflow: rescale it")
 
 
 def edges(keys: Ints) -> tuple[Floats, Floats]:

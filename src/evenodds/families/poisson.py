@@ -2,62 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds import double_double as dd
 from evenodds.families import numeric
-from evenodds.families.base import COLUMN
-from evenodds.families.distribution import (
-    Distribution,
-    LinearTerms,
-    Seed,
-    by_group,
-    generator,
-    groups_last,
-    some,
-    tidy,
-)
-from evenodds.families.leaves import Floats, Rows, read, read_exactly
-from evenodds.families.left_out import How, Left, less
-from evenodds.families.rate import Gamma, Rate
+from evenodds.families.base import COLUMN, LARGEST
+from evenodds.families.distribution import LinearTerms, Seed, generator, tail_of, tidy
+from evenodds.families.leaves import Floats, Rows, read
+from evenodds.families.rate import Gamma, Rate, Unsure
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
+MOST = LARGEST / 1e3  # events of a count: log x! is at most so many times x
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NegativeBinomial(Distribution):
+class NegativeBinomial(Unsure):
     """A count whose rate is only known as Gamma(shape, rate): the predictive of the Poisson.
 
     p(x) = Γ(x+shape) / (Γ(shape) x!) · (rate/(rate+1))^shape · (1/(rate+1))^x
     """
 
-    shape: Any
-    rate: Any
-
-    def log_prob(self, x: Any) -> Floats:
-        """log p of counts; -inf where x is none."""
-        x, shape, rate = by_group(x, self.shape, self.rate)
-        return groups_last(self._log(x, shape, rate), x)
-
-    def each(self, x: Floats) -> Floats:
-        """log p of the i-th count under the i-th parameters, (counts, groups)."""
-        return self._log(x[:, None], self.shape, self.rate)
-
     @staticmethod
     def _log(x: Floats, shape: Floats, rate: Floats) -> Floats:
-        from scipy.special import gammaln, xlogy
+        from scipy.special import betaln
 
         known = (x >= 0) & (x == np.floor(x)) & np.isfinite(x)
         count = np.where(known, x, 0.0)
         some = np.where(shape > 0, shape, 1.0)
-        log_p = gammaln(count + some) - gammaln(some) - gammaln(count + 1) - count * np.log1p(rate)
-        log_p = log_p + xlogy(shape, rate / (1.0 + rate))
+        # Γ(x+shape) / (Γ(shape) x!), as a Beta function: of billions of events, logs of the Γs would cancel to nothing
+        log_p = -betaln(some, count + 1) - np.log(some + count) - count * np.log1p(rate) - shape * np.log1p(1 / rate)
         log_p = np.where(shape > 0, log_p, np.where(count == 0, 0.0, -np.inf))  # shape 0: always 0
         return np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf))
 
@@ -101,8 +79,8 @@ class Poisson(Rate):
 
     @classmethod
     def impossible(cls, x: Floats) -> NDArray[np.bool_]:
-        """Fractions, and anything below 0."""
-        return (x < 0) | (x != np.floor(x)) & ~np.isnan(x) | np.isinf(x)
+        """Fractions, anything below 0, and what is too large to be squared, as its log x! is."""
+        return (x < 0) | (x != np.floor(x)) & ~np.isnan(x) | (x > MOST)
 
     @classmethod
     def leaves(cls, cells: Any, rows: Rows, columns: dict[str, Column]) -> dict[tuple[str, str], Leaf]:
@@ -113,26 +91,18 @@ class Poisson(Rate):
         for j, name in enumerate(columns):
             x = cells[j]
             cls.check(x, name, rows.start)
-            parts = numeric.leaves([x, gammaln(x + 1)], rows, {"x": COLUMN, "log x!": COLUMN}, histogram=False)
-            sums = [parts[part, "moments"].numbers[:, :1] for part in ("x", "log x!")]
-            found[name, "rows"] = parts["x", "rows"]
+            factorials = f"log {name}!"
+            both = {name: COLUMN, factorials: COLUMN}
+            parts = numeric.leaves([x, gammaln(x + 1)], rows, both, histogram=False)
+            sums = [parts[part, "moments"].numbers[:, :1] for part in both]
+            found[name, "rows"] = parts[name, "rows"]
             found[name, "events"] = Leaf(Fixed(2), np.concatenate(sums, axis=1), is_sum=True)
         return found
-
-    @classmethod
-    def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Gamma:
-        """As if `strength` rows had been seen before, with all groups' rate of events."""
-        events, rows = np.sum(read(tally, "events")[0]), np.sum(read(tally, "rows")[0])
-        return Gamma(strength * events / max(rows, 1.0), strength)
 
     @classmethod
     def base_measure(cls, tally: Tally) -> Any:
         """-Σ log x!."""
         return -read(tally, "events")[1]
-
-    @classmethod
-    def _mle(cls, tally: Tally, column: Column) -> Self:
-        return cls(tidy(read(tally, "events")[0] / some(read(tally, "rows")[0])))
 
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:
@@ -146,41 +116,6 @@ class Poisson(Rate):
     def linear(self, tally: Tally) -> LinearTerms:
         """x · log rate - rate."""
         return LinearTerms([""], np.log(self.rate)[None], -self.rate)
-
-    @classmethod
-    def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
-        """log p of each count with its own row taken out."""
-        sums, rows = read_exactly(tally, "events")[:, 0], read(tally, "rows")[0]
-        together = read_exactly(tally.pooled(), "events")[:, 0]
-        start = cls.flat_prior(how.strength) if how.prior is None else how.prior
-
-        def evidence(x: Any, left: Left) -> Floats:
-            counted = dd.multiply(dd.of(left.amounts), dd.of(x))
-            mine = dd.value(dd.subtract(sums[:, left.groups], counted))
-            n, all_n = left.without(rows), less(np.full(len(x), rows.sum()), left.amounts)
-            events = np.maximum(left.put(dd.value(sums), mine), 0.0)
-            everything = np.maximum(dd.value(dd.subtract(together[:, None], counted)), 0.0)
-            if how.estimate == "mle":  # a group without values is like all together
-                n, events = (np.where(n == 0, all_[:, None], own) for own, all_ in ((n, all_n), (events, everything)))
-                n, events = np.where(n == 0, 1.0, n), np.where(n == 0, 0.0, events)
-                return cls(events / n).each(x)
-            prior = start
-            if how.pooled:
-                share = how.strength * everything / np.maximum(all_n, 1.0)
-                prior = Gamma(share[:, None], how.strength)
-            shape, rate = prior.shape + events, prior.rate + n
-            known = Gamma(np.where(left.lost, 1.0, shape), np.where(left.lost, 1.0, rate))
-            found: Any = cls._of(known, how.estimate)
-            return found.each(x)
-
-        return evidence
-
-    def log_likelihood(self, tally: Tally) -> Any:
-        """Σx · log rate - n · rate - Σ log x!."""
-        from scipy.special import xlogy
-
-        events, factorials = read(tally, "events")
-        return xlogy(events, self.rate) - read(tally, "rows")[0] * self.rate - factorials
 
     @property
     def mean(self) -> Any:
@@ -198,11 +133,11 @@ class Poisson(Rate):
 
     @classmethod
     def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
-        """Garwood's exact interval of the rate."""
-        from scipy.special import gammaincinv
+        """Garwood's exact interval of the rate: from a Gamma of these events to one of one event more.
 
-        tally = data if isinstance(data, Tally) else cls.tally(data)
-        events, rows = read(tally, "events")[0], read(tally, "rows")[0]
-        tail = (1 - level) / 2
-        low = np.where(events == 0, 0.0, gammaincinv(np.maximum(events, 0.5), tail)) / rows
-        return tidy(low, gammaincinv(events + 1, 1 - tail) / rows)
+        >>> low, high = Poisson.confidence([3, 0, 1, 5])
+        >>> round(low, 4), round(high, 4)
+        (1.0288, 4.2712)
+        """
+        (events, time), tail = cls._some_seen(data), tail_of(level)
+        return tidy(Gamma(events, time).quantile(tail), Gamma(events + 1, time).quantile(1 - tail))

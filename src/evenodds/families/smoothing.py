@@ -77,11 +77,6 @@ def _best(scores: Callable[[Floats], Floats], middle: float, finer: int = FINER)
     return float(np.exp(best))
 
 
-def leave_one_out(counts: Floats, strength: float, kind: PriorKind) -> float:
-    """Σ over rows of log p(value | group, the other rows), for counts (values, groups)."""
-    return float(_scores(_cells(counts), np.array([strength]), kind)[0])
-
-
 def _cells(counts: Floats) -> Cells:
     """Of every cell with rows in it: its rows, its value's rows and its group's rows; then all rows, and the values."""
     value, group = np.nonzero(counts)

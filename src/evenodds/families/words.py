@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.cells import as_column, codes
+from evenodds.cells import as_column
 from evenodds.cells import texts as text_cells
 from evenodds.families.base import COLUMN, Estimate, Family, X
 from evenodds.families.bernoulli import Beta
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.distribution import Distribution, LinearTerms
-from evenodds.families.leaves import Floats, Rows, check_weights
+from evenodds.families.leaves import Floats, Rows, rows_of
 from evenodds.families.left_out import How, Left
 from evenodds.families.word_shares import Pseudo, Shares, filled, sides, unit_of
-from evenodds.labels import Fixed, Grid, Keys
+from evenodds.labels import Keys
 from evenodds.schema import Column
 from evenodds.tally import Tally
 from evenodds.text.count import count
@@ -73,13 +73,9 @@ class WordCounts(Family):
     def tally(cls, x: Any, *, weights: Any = None, groups: Any = None, words: Words = PLAIN) -> Tally:
         """The tally of some texts; with `groups`, one list of words per group's label."""
         texts = Texts.of(x) if isinstance(x, (list, tuple)) else text_cells(as_column(x), X)
-        axis: Grid = Fixed(1)
-        where = np.zeros(len(texts), np.int64)
-        if groups is not None:
-            coded = codes(as_column(groups))
-            axis, where = coded.labels, coded.place[coded.codes]
-        rows = Rows(where, len(axis), check_weights(weights, len(texts)))
-        return Tally.of(axis, {}, {(X, LEAF): count_words(texts, rows, words)})
+        axis, rows = rows_of(len(texts), weights, groups)
+        tally = Tally.of(axis, {}, {(X, LEAF): count_words(texts, rows, words)})
+        return tally if weights is None else tally.trimmed()
 
     @classmethod
     def counts(cls, tally: Tally) -> Counts:
@@ -91,6 +87,13 @@ class WordCounts(Family):
     def flat_prior(cls, strength: float = 1.0) -> Any:
         """The same pseudo-count for every known word: the λ of (λ + count) / (λV + total)."""
         return Pseudo(strength, pooled=False)
+
+    @classmethod
+    def prior(cls, given: Any, strength: float = 1.0) -> Any:
+        """The pseudo-counts that were given, or the same for every word; their settings stand in `Words`."""
+        if given is not None and not isinstance(given, Pseudo):
+            raise ValueError(f"prior={given!r}: words have none but Words(prior='flat' or 'pooled', smoothing=...)")
+        return cls.flat_prior(strength) if given is None else given
 
     @classmethod
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Any:
@@ -144,11 +147,9 @@ class WordCounts(Family):
         return Shares(keys, numbers, pseudo, totals, weight)
 
     @classmethod
-    def estimate(
-        cls, tally: Tally, estimate: Estimate = "mean", prior: Any = None, column: Column = COLUMN
-    ) -> Distribution:
+    def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The weights of a column's words."""
-        words, prior = column.words or PLAIN, Pseudo(0.0, False) if estimate == "mle" else prior or Pseudo(1.0, False)
+        words, prior = column.words or PLAIN, Pseudo(0.0, False) if estimate == "mle" else cls.prior(prior)
         if estimate != "map" and not words.neighbours:
             found = _of_counted(cls.counts(tally), words, prior)
             if found is not None:
@@ -252,12 +253,6 @@ class WordCounts(Family):
         """The weights of a token, or of its bucket, by key."""
         found = self.weights.of(key)
         return self.unseen if found is None else found
-
-    @classmethod
-    def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:
-        """What is known of each word's share of its class: a Dirichlet, or for Bernoulli events a Beta each."""
-        known = cls.shares(data, prior or Pseudo(1.0, False), column)
-        return Dirichlet(known.counts + known.prior)
 
     def __repr__(self) -> str:
         return f"WordCounts({len(self.weights.keys):,} tokens, {len(self.constant)} classes)"

@@ -25,11 +25,7 @@ from evenodds.families.leaves import Floats
 from evenodds.schema import RULES
 
 IQR = 1.34  # of a Gaussian, in standard deviations, as Silverman (1986) rounds it
-FINE, FINEST, PLACES = (
-    200,
-    4000,
-    1_000_000,
-)  # places of a grid in one bandwidth, at least and at most; and by all points
+FINE, FINEST, PLACES = 200, 4000, 1_000_000  # places of a grid in one bandwidth, at least and at most; by all points
 FEW = 256  # different values, up to which all pairs of them are soon counted without a compiler
 GRID = 1 << 14  # places of Botev's grid, at least
 LARGEST_GRID = 1 << 20

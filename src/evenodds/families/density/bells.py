@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenodds.families.leaves import Floats
+from evenodds.families.normal_gamma import LOG_2PI
 
 MOST = 5  # bells that are tried where BIC may choose
 STEPS = 100
 TOLERANCE = 1e-5  # nats a row: a step that gains less is the last
-LOG_2PI = math.log(2 * math.pi)
 
 
 @dataclass(frozen=True, eq=False)
