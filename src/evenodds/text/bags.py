@@ -45,7 +45,7 @@ def bags(
         replaced = replacing_table(texts, options, pool)
 
         def read(piece: tuple[int, int]) -> Bags:
-            return _read(Reader(texts.slice(*piece), options, replaced=replaced), buckets)
+            return _read(Reader(texts[slice(*piece)], options, replaced=replaced), buckets)
 
         every = list(pool.map(read, texts.pieces(shard)))
     if len(every) == 1:

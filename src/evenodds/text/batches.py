@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.kernel import frozen
 from evenodds.labels import Bytes, Ints, Keys, hash_texts
 from evenodds.text import kernels, table_kernels, unicode
-from evenodds.text.tables import Places, frozen, lookup
+from evenodds.text.tables import Places, lookup
 from evenodds.text.tokenise import Tokens, cut, folded, stemmer, stopped
-from evenodds.texts import Texts as Texts
+from evenodds.texts import Texts
 
 BATCH = 1 << 18  # bytes of text that are read at once
 _AT_MOST = 1 << 31  # folded bytes of one document, whose places are 32 bits
@@ -196,7 +197,7 @@ class Reader:
 
     def _called(self, first: int, beyond: int) -> Level:
         """The tokens that the caller's own function gives."""
-        texts = self.texts.slice(first, beyond)
+        texts = self.texts[first:beyond]
         every = [cut(texts.document(d), self.options) if known else [] for d, known in enumerate(texts.known)]
         tokens = [token for document in every for token in document]
         lengths = np.array([len(token) for token in tokens], np.uint64)

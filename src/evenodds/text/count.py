@@ -55,7 +55,7 @@ def count(
 
     buckets: None keeps every word; a power of two counts keys by their top bits alone, in constant memory.
     distinct: count the documents that have a token, not its occurrences.
-    weights: how often each document counts; what is counted is whole where all of them are.
+    weights: how often each document counts, 0 or more; what is counted is whole where all of them are.
     normalised: a document's counts are divided by their Euclidean norm.
     """
     if len(classes) != len(texts):
@@ -65,7 +65,7 @@ def count(
     checked_buckets(buckets)
     classes = np.where(texts.known, np.asarray(classes, np.int64), -1)
     if weights is not None:
-        weights = _checked(weights, len(texts))
+        weights = _exact(weights)
         classes = np.where(weights > 0, classes, -1)
     with Pool(threads) as pool:
         other, stems = word_replacements(texts, options, pool)
@@ -76,9 +76,9 @@ def count(
         shard = shard or min(max(int(texts.lengths().sum()) // (2 * threads), SHARD), LARGEST)
         size = shard if buckets is None else max(shard, 16 * buckets)
         for group in range(n_classes):
-            some = texts.take(order[borders[group] : borders[group + 1]])
+            some = texts[order[borders[group] : borders[group + 1]]]
             for first, beyond in some.pieces(size):
-                jobs.append(Job(group, some.slice(first, beyond), options, distinct, replaced, buckets))
+                jobs.append(Job(group, some[first:beyond], options, distinct, replaced, buckets))
         parts = pool.map(count_shard, jobs) if buckets is None else _by_class(pool.each(count_shard, jobs))
         words = [part.lexicon for part in parts] if options.stem is None else [stems]
         ranges = in_ranges(words) if buckets is None else []
@@ -96,9 +96,7 @@ def count(
     if buckets is not None and not options.seed:  # who hides words in buckets wants none beside them
         rows = _some(texts, np.flatnonzero(classes >= 0))
         how = None if weights is None else weights[rows]
-        sample = count(
-            texts.take(rows), classes[rows], n_classes, options, distinct=distinct, weights=how, threads=threads
-        )
+        sample = count(texts[rows], classes[rows], n_classes, options, distinct=distinct, weights=how, threads=threads)
         counts = replace(counts, sample=sample.most(NAMED))
     if options.stem is not None or options.lengths[0] > 1:  # more was read than is counted
         counts = counts.trimmed()
@@ -129,14 +127,8 @@ def _some(texts: Texts, rows: Ints) -> Ints:
     return every[np.cumsum(texts.lengths()[every]) <= 2 * size]
 
 
-def _checked(weights: NDArray[Any], many: int) -> NDArray[Any]:
+def _exact(weights: NDArray[Any]) -> NDArray[Any]:
     """Weights as integers where all are whole, else as doubles."""
-    weights = np.asarray(weights)
-    if weights.shape != (many,):
-        raise ValueError(f"{many} documents but weights of shape {weights.shape}; expected one weight for each")
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        wrong = int(np.argmin(np.isfinite(weights) & (weights >= 0)))
-        raise ValueError(f"the weight of document {wrong} is {weights[wrong]}, expected 0 or more")
     whole = np.all(weights == np.floor(weights)) and weights.max(initial=0) < 2**53
     return weights.astype(np.int64 if whole else np.float64)
 
@@ -152,7 +144,7 @@ def _amounts(
     shard: int,
 ) -> tuple[Keys, NDArray[Any], Ints]:
     """The distinct tokens of the documents that have a class, how much each counts there, and each document's end."""
-    some = texts.take(np.flatnonzero(classes >= 0))
+    some = texts[np.flatnonzero(classes >= 0)]
     keys, times, ends, _ = bags(some, options, buckets=buckets, threads=threads, shard=shard)
     amounts = np.ones_like(times) if distinct else times
     return keys, to_unit(amounts, ends) if normalised else amounts, ends

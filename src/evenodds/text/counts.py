@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.kernel import frozen
 from evenodds.labels import Keys, Labels
 from evenodds.text import keys as plain
 from evenodds.text import list_kernels
 from evenodds.text.batches import bucket_keys
 from evenodds.text.lexicon import one_lexicon
 from evenodds.text.stored import last_words, restored, stored
-from evenodds.text.tables import Index, Links, Sorted, cut_out, first_rows, fold_pairs, frozen
+from evenodds.text.tables import Index, Links, Sorted, first_rows, fold_pairs
 
 NAMED = 1 << 14  # tokens of a sample that buckets are named by
 SAMPLE = "sample."
@@ -88,16 +89,16 @@ class Counts:
         return np.result_type(self.documents, *(numbers for _, numbers in self.lists))
 
     def __add__(self, other: Counts) -> Counts:
-        return self._plus(other, 1)
+        return self._plus(other, 1) if isinstance(other, Counts) else NotImplemented
 
     def __sub__(self, other: Counts) -> Counts:
-        if isinstance(other, Counts) and (self.pruned or other.pruned):
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if self.pruned or other.pruned:
             raise ValueError("pruned counts cannot be subtracted: their rare tokens are gone; count again, then prune")
         return self._plus(other, -1).trimmed()
 
     def _plus(self, other: Counts, sign: int) -> Counts:
-        if not isinstance(other, Counts):
-            return NotImplemented
         if self.buckets != other.buckets:
             mine, theirs = (c.buckets or "all words" for c in (self, other))
             raise ValueError(f"counts over {mine} and over {theirs} buckets cannot be added; count both the same way")
@@ -166,10 +167,7 @@ class Counts:
                 break
             needed = more
         rows = np.flatnonzero(list_kernels.among(frozen(self.lexicon.keys), frozen(needed)))
-        lexicon = self.lexicon
-        if len(rows) < len(lexicon):
-            ends = lexicon.ends
-            lexicon = Labels(lexicon.keys[rows], *cut_out(lexicon.blob, ends[:-1][rows], ends[1:][rows]))
+        lexicon = self.lexicon if len(rows) == len(self.lexicon) else self.lexicon.take(rows)
         sample = self.sample
         if sample is not None and self.buckets is not None:
             sample = sample._in_buckets(self.keys(), self.buckets)

@@ -155,7 +155,7 @@ def fold(
 
 @shared
 def finish(h: Any, length: Any) -> Any:
-    """The last steps of `labels.key`."""
+    """The last steps of `keys.key`."""
     h = (h ^ np.uint64(length)) * MIX
     h = (h ^ (h >> HALF)) * MIX
     return h ^ (h >> HALF)
@@ -169,7 +169,7 @@ def first_bytes(word: Any, many: Any) -> Any:
 
 @shared
 def hash_from(h: Any, out: Any, start: Any, stop: Any) -> Any:
-    """Go on with the hash of `labels.key`, from a multiple of eight bytes on; the last steps are still to do."""
+    """Go on with the hash of `keys.key`, from a multiple of eight bytes on; the last steps are still to do."""
     for i in range(start, stop, 8):
         h = (h ^ first_bytes(load_eight(out, i), stop - i)) * STEP
         h ^= h >> HALF

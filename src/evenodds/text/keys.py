@@ -18,6 +18,16 @@ from evenodds.keys import MIX, STEP
 from evenodds.keys import key as key
 
 LONGEST = 256  # words of an n-gram: a chain of prefixes must have an end
+FEWEST_BUCKETS, MOST_BUCKETS = 1 << 8, 1 << 24
+
+
+def is_buckets(many: object) -> bool:
+    """Whether words can be counted in so many buckets: a power of two from 2^8 to 2^24; None is a place for each.
+
+    >>> [is_buckets(many) for many in (None, 1 << 20, 1000, 256.0, True)]
+    [True, True, False, False, False]
+    """
+    return many is None or (type(many) is int and many & (many - 1) == 0 and FEWEST_BUCKETS <= many <= MOST_BUCKETS)
 
 
 def join(prefix: int, word: int) -> int:

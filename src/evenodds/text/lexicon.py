@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenodds.labels import Labels
+from evenodds.kernel import frozen
+from evenodds.labels import Labels, laid
 from evenodds.text import table_kernels
-from evenodds.text.tables import Links, cut_out, fold_pairs, frozen
+from evenodds.text.tables import Links, fold_pairs
 
 RANGES = 4  # of keys, which threads may join apart
 FEW = 1 << 12  # words, below which that gains nothing
@@ -39,7 +40,7 @@ def one_lexicon(parts: Sequence[Labels]) -> Labels:
 
     keys, where = fold_pairs(lists, join)
     rows = where.view(np.int64)
-    return Labels(keys, *cut_out(blob, starts[rows], stops[rows]))
+    return Labels(keys, *laid(blob, starts[rows], stops[rows]))
 
 
 def in_ranges(parts: Sequence[Labels]) -> list[list[Labels]]:

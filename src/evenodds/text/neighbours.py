@@ -1,9 +1,9 @@
 """Known words that look like an unknown one: what it may borrow its weight from.
 
->>> lexicon = Labels.of(["free", "tree", "three", "prize", "price"])
->>> neighbours(b"frea", lexicon)
+>>> known = Lookalikes(Labels.of(["free", "tree", "three", "prize", "price"]))
+>>> known.near(b"frea")
 ['free']
->>> neighbours(b"rpice", lexicon, distance=2)
+>>> known.near(b"rpice", distance=2)
 ['price', 'prize']
 """
 
@@ -19,16 +19,6 @@ from evenodds.labels import Ints, Labels, hash_texts
 _LETTERS = np.uint64(63)  # letters are told apart by their last six bits
 _EDIT = 4  # letters of a word for each edit: a third of all three-letter words are one edit from another
 _REMEMBERED = 1 << 16
-
-
-def neighbours(word: bytes, lexicon: Labels | Lookalikes, distance: int = 1) -> list[str]:
-    """The known words that become this one by at most so many edits, the most similar first.
-
-    An edit puts a letter in, takes one out, replaces one, or swaps two that stand side by side. Of words equally far,
-    those with the longer common beginning come first, then by the alphabet. For several words make `Lookalikes` once.
-    """
-    known = lexicon if isinstance(lexicon, Lookalikes) else Lookalikes(lexicon)
-    return known.near(word, distance)
 
 
 class Lookalikes:
@@ -47,7 +37,11 @@ class Lookalikes:
             self._sets[some] = np.bitwise_or.reduceat(_bit(letters), self._starts[some])
 
     def near(self, word: bytes, distance: int = 1) -> list[str]:
-        """As `neighbours`."""
+        """The known words that become this one by at most so many edits, the most similar first.
+
+        An edit puts a letter in, takes one out, replaces one, or swaps two that stand side by side. Of words equally
+        far, those with the longer common beginning come first, then by the alphabet.
+        """
         if distance not in (1, 2):
             raise ValueError(f"distance is {distance}, expected 1 or 2")
         text = word.decode("utf-8", "replace")

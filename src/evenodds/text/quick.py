@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from evenodds import file
 from evenodds.text import tokenise
+from evenodds.text.keys import is_buckets
 from evenodds.text.listed import bucket_key, listed, shrunk
 from evenodds.text.tokenise import Tokens
 
@@ -76,7 +77,10 @@ class Quick(NamedTuple):
         return [self.weights[i * k + c] for c in range(k)]
 
     def log_joint(self, message: str) -> list[float]:
-        """log p(c, message), up to what no class changes: the weights are added from left to right."""
+        """log p(c, message), up to what no class changes: the weights are added from left to right.
+
+        Of a message that is impossible in every class the prior is left.
+        """
         found = self._keys(message)
         sums = [0.0] * len(self.classes)
         for key in found:
@@ -84,9 +88,11 @@ class Quick(NamedTuple):
             if weights is not None:
                 sums = [total + weight for total, weight in zip(sums, weights)]
         if self.exponent == 1 and not self.shrink:
-            return [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
-        believed = shrunk(len(found), self.shrink)
-        return [p + (s + c) * believed * self.exponent for p, s, c in zip(self.prior, sums, self.constant)]
+            joint = [p + s + c for p, s, c in zip(self.prior, sums, self.constant)]
+        else:
+            believed = shrunk(len(found), self.shrink)
+            joint = [p + (s + c) * believed * self.exponent for p, s, c in zip(self.prior, sums, self.constant)]
+        return self.prior if max(joint) == -math.inf else joint
 
     def _keys(self, message: str) -> list[int]:
         """The tokens that are weighed, or their buckets."""
@@ -102,8 +108,6 @@ class Quick(NamedTuple):
         """p(c | message), in the order of the classes."""
         joint = self.log_joint(message)
         top = max(joint)
-        if math.isinf(top):  # impossible in every class: the prior is left
-            joint, top = self.prior, max(self.prior)
         each = [math.exp(x - top) for x in joint]
         return [p / sum(each) for p in each]
 
@@ -165,7 +169,7 @@ def _quick(about: dict[str, Any], parts: dict[str, Any]) -> Quick:
     k, buckets = len(classes), about["buckets"]
     if len(weights) != len(keys) * k or len(parts["constant"]) != k or len(parts["prior"]) != k:
         raise ValueError("they do not fit their keys")
-    if buckets is not None and not (isinstance(buckets, int) and 1 << 8 <= buckets <= 1 << 24):
+    if not is_buckets(buckets):
         raise ValueError("its buckets are no power of two")
     believed = [about.get("exponent", 1.0), about.get("shrink", 0.0)]
     if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in believed) or not believed[0] > 0:

@@ -1,27 +1,29 @@
 """Documents weighed: per class the sum of their tokens' weights, added from left to right.
 
 >>> texts = Texts.of(["free prize", "lunch"])
->>> weights = Weights(*Weights.sort({"free": [2.0], "lunch": [-1.0]}))
+>>> from evenodds.labels import Labels
+>>> words, weight = Labels.of(["free", "lunch"]), {"free": 2.0, "lunch": -1.0}
+>>> weights = Weights(words.keys, np.array([[weight[word]] for word in words.texts()]))
 >>> weights.score(texts).sums.ravel()
 array([ 2., -1.])
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.labels import Ints, Keys, Labels
+from evenodds.kernel import frozen
+from evenodds.labels import Ints, Keys
 from evenodds.text import list_kernels
-from evenodds.text.bags import bags as bags
 from evenodds.text.batches import BATCH, Level, Reader, bucket_bits, size_of
 from evenodds.text.keys import MASK
 from evenodds.text.listed import ReadAs
 from evenodds.text.shards import SHARD, Pool, replacing_table
-from evenodds.text.tables import Index, first_rows, frozen
+from evenodds.text.tables import Index, first_rows
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
@@ -85,6 +87,9 @@ class Weights:
             self._find = (*(index or first_rows(keys)), frozen(rows.reshape(-1)))
         self._spare: list[Reader] = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_spare": []}  # what is written into does not travel: its views would be copies
+
     @property
     def weights(self) -> Floats:
         """The weights of all keys, in their order."""
@@ -96,14 +101,6 @@ class Weights:
         if at == len(self.keys) or self.keys[at] != key:
             return None
         return frozen(self._rows[at if self._shift is None else self.keys[at] >> self._shift])
-
-    @staticmethod
-    def sort(words: Mapping[str, Sequence[float]]) -> tuple[Keys, Floats]:
-        """Keys and weights of words, in key order."""
-        labels, place = Labels.coded(list(words))
-        weights = np.empty((len(labels), len(next(iter(words.values()), ()))))
-        weights[place] = list(words.values())
-        return labels.keys, weights
 
     def score(
         self,
@@ -127,7 +124,7 @@ class Weights:
             def weigh(piece: tuple[int, int]) -> None:
                 first, beyond = piece
                 reader = Reader(
-                    texts.slice(first, beyond), options, distinct=distinct, replaced=replaced, buckets=self.buckets
+                    texts[first:beyond], options, distinct=distinct, replaced=replaced, buckets=self.buckets
                 )
                 mine = scores.slice(first, beyond)
                 for batch in reader.texts.pieces(BATCH):

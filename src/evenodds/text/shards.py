@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenodds.labels import Bytes, Ints, Keys, Labels
+from evenodds.labels import Bytes, Ints, Keys, Labels, laid
 from evenodds.text import table_kernels
 from evenodds.text.batches import BATCH, Reader, Replacing, replacements, replacing
 from evenodds.text.keys import sealed
 from evenodds.text.lexicon import one_lexicon
 from evenodds.text.listed import ReadAs
-from evenodds.text.tables import Counter, Links, Sorted, cut_out
+from evenodds.text.tables import Counter, Links, Sorted
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
 
@@ -71,7 +71,7 @@ def word_replacements(
     vocabulary: list[bytes] = []
     if options.stem is not None or read_as is not None:
         plain = options.but(stem=None, stop_words=frozenset(), ngrams=1, seed=0)
-        jobs = [Job(0, texts.slice(first, beyond), plain) for first, beyond in texts.pieces(SHARD)]
+        jobs = [Job(0, texts[first:beyond], plain) for first, beyond in texts.pieces(SHARD)]
         words = one_lexicon([part.lexicon for part in pool.map(count_shard, jobs)])
         vocabulary = [text.encode() for text in words.texts()]
     other = replacements(options, vocabulary)
@@ -100,7 +100,7 @@ def _sealed(labels: Labels, seed: int) -> Labels:
     """The same texts under sealed keys."""
     keys = np.array([sealed(int(h), seed) for h in labels.keys], np.uint64)
     order = np.argsort(keys)
-    return Labels(keys[order], *cut_out(labels.blob, labels.ends[:-1][order], labels.ends[1:][order]))
+    return Labels(keys[order], *laid(labels.blob, labels.ends[:-1][order], labels.ends[1:][order]))
 
 
 def count_shard(job: Job) -> Part:
@@ -167,4 +167,4 @@ class Found:
 
     def texts(self, order: Ints) -> tuple[Bytes, Ints]:
         """The texts in this order, end to end, and their ends."""
-        return cut_out(self._blob, self._stops[order], self._stops[order + 1])
+        return laid(self._blob, self._stops[order], self._stops[order + 1])

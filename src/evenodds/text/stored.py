@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.kernel import frozen
 from evenodds.keys import STEP
 from evenodds.labels import Keys, Labels, check_texts
 from evenodds.text import list_kernels
-from evenodds.text.keys import LONGEST
-from evenodds.text.tables import Links, Sorted, frozen
+from evenodds.text.keys import LONGEST, is_buckets
+from evenodds.text.tables import Links, Sorted
 
-FEWEST_BUCKETS, MOST_BUCKETS = 1 << 8, 1 << 24
 _TYPES: dict[str, tuple[type[Any], ...]] = {
     "documents": (np.int64, np.float64),
     "ends": (np.int64,),
@@ -80,10 +80,7 @@ def restored(arrays: Mapping[str, NDArray[Any]], n_classes: int, buckets: int | 
 
 def checked_buckets(buckets: Any) -> None:
     """Refuse a number of buckets that there cannot be."""
-    if buckets is None:
-        return
-    whole = isinstance(buckets, int) and not isinstance(buckets, bool)
-    if not whole or buckets & (buckets - 1) or not FEWEST_BUCKETS <= buckets <= MOST_BUCKETS:
+    if not is_buckets(buckets):
         raise ValueError(f"buckets is {buckets!r:.20}, expected a power of two from 2^8 to 2^24, such as 2**20")
 
 

@@ -115,17 +115,6 @@ def keep_texts(folded: Any, places: Any, blob: Any, end: int, stops: Any, first:
 
 
 @text_kernel
-def take_texts(blob: Any, starts: Any, stops: Any, out: Any, ends: Any) -> None:
-    """The pieces blob[start:stop] laid end to end; out has a few bytes to spare."""
-    n = 0
-    for i in range(len(starts)):
-        for k in range(starts[i], stops[i]):
-            out[n] = blob[k]
-            n += 1
-        ends[i + 1] = n
-
-
-@text_kernel
 def differ(ties: Any, blob: Any, starts: Any, stops: Any) -> int:
     """The first of these pairs of pieces blob[start:stop] that are not the same bytes, or -1."""
     for t in range(len(ties)):

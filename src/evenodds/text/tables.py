@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.labels import Bytes, Ints, Keys
+from evenodds.kernel import frozen
+from evenodds.labels import Ints, Keys
 from evenodds.text import list_kernels as lists
 from evenodds.text import table_kernels as run
 
@@ -16,16 +17,8 @@ _SPARE = 64  # slots beyond the last that the top bits can name; more where keys
 _LOW = np.uint64(0xFFFFFFFF)
 _LOST = 2.0**-40  # what is left of two numbers that are not whole, relative to them, is taken for rounding
 
-Array = TypeVar("Array", bound=NDArray[Any])
 Index = tuple[NDArray[np.uint32], np.uint64]
 Places = NDArray[np.int32]
-
-
-def frozen(array: Array) -> Array:
-    """A view that is only read: a kernel is compiled once for these, wherever their arrays come from."""
-    view: Array = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def empty(bits: int, spare: int = _SPARE) -> tuple[Keys, np.uint64]:
@@ -185,11 +178,3 @@ def fold_pairs(items: Sequence[Item], join: Callable[[Item, Item], Item]) -> Ite
     while len(items) > 1:
         items = [join(*items[i : i + 2]) if i + 1 < len(items) else items[i] for i in range(0, len(items), 2)]
     return items[0]
-
-
-def cut_out(blob: Bytes, starts: Ints, stops: Ints) -> tuple[Bytes, Ints]:
-    """The pieces blob[start:stop] laid end to end, and their ends."""
-    ends = np.zeros(len(starts) + 1, np.int64)
-    out = np.empty(int((stops - starts).sum()), np.uint8)
-    run.take_texts(frozen(blob), starts, stops, out, ends)
-    return out, ends

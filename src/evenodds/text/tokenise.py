@@ -1,4 +1,4 @@
-"""What a word is, in plain Python: bytes to tokens, their keys, and a document's score. The kernels do the same.
+"""What a word is, in plain Python: bytes to tokens, and their keys. The kernels do the same.
 
 A document is UTF-8; every part of it that is not is read as one � (as `bytes.decode(errors="replace")` does: one for
 each longest piece that could have begun a character, so three for an encoded surrogate). Words are then runs of what
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import functools
 import threading
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -144,7 +143,7 @@ def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:
     """The tokens of a document before stop words are left out and words are stemmed."""
     text = document.decode("utf-8", "replace")
     if options.function is not None:
-        return [token.encode("utf-8", "replace") for token in options.function(text)]
+        return [token.encode("utf-8", "replace") for token in options.function(text) if token]
     few, found = options.min_length, []
     for token in text.translate(fold_of(options)).split(" "):
         if len(token) >= few and token[0] != MARKED:
@@ -235,24 +234,3 @@ def texts_of(found: Sequence[bytes], options: Tokens) -> list[str]:
         return [run.decode() for run in (_runs(found, *options.characters) if found else [])]
     low, high = options.lengths
     return [b" ".join(found[i : i + n]).decode() for n in range(low, high + 1) for i in range(len(found) - n + 1)]
-
-
-def score(
-    document: bytes, known: Sequence[int], weights: Sequence[float], options: Tokens = WORDS, *, distinct: bool = False
-) -> list[float]:
-    """Per class the sum of the weights of a document's tokens, from left to right; unknown ones weigh nothing.
-
-    `known` are sorted keys, `weights` theirs, class by class, end to end; arrays in a memory-mapped file will do.
-
-    >>> score(b"spam and more SPAM", [key(b"spam")], [0.5, -0.25])
-    [1.0, -0.5]
-    """
-    classes = len(weights) // len(known) if len(known) else 0
-    sums = [0.0] * classes
-    every = keys(document, options)
-    for h in dict.fromkeys(every) if distinct else every:
-        i = bisect_left(known, h)
-        if i < len(known) and known[i] == h:
-            for c in range(classes):
-                sums[c] += weights[i * classes + c]
-    return sums

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
-from evenodds.text.keys import LONGEST, MASK
+from evenodds.text.keys import LONGEST, MASK, is_buckets
 from evenodds.text.tokenise import Tokens
 
 Events = Literal["counts", "present", "bernoulli", "complement"]
@@ -69,9 +69,7 @@ class Words:
             raise ValueError(f"Words: length={self.length!r}: expected 'as is' or 'normalised'")
         if self.length == "normalised" and self.events == "bernoulli":
             raise ValueError("Words: length='normalised' and events='bernoulli': a word there or not has no length")
-        if self.buckets is not None and not (
-            _is_whole(self.buckets) and self.buckets & (self.buckets - 1) == 0 and 1 << 8 <= self.buckets <= 1 << 24
-        ):
+        if not is_buckets(self.buckets):
             raise ValueError(f"Words: buckets={self.buckets!r}: expected a power of two from 2^8 to 2^24, or None")
         if isinstance(self.key, (str, bytes)) and self.key:
             object.__setattr__(self, "key", _seed(self.key))
