@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import builtins
-import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Unpack
@@ -20,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.data.csv_kernels import AT, LINE, ODD, OPEN, RAGGED, ROWS, SPARE, split, stitch, turn
-from evenodds.data.dialect import SAMPLE, Dialect, Told, detect
+from evenodds.data.dialect import Dialect, Told, detect
+from evenodds.data.encoding import SAMPLE, Utf8, exactly
 from evenodds.data.report import Report, Trouble
 from evenodds.errors import DataError
 from evenodds.instructions import WIDE
@@ -34,7 +34,6 @@ MOST_RAGGED = 1 << 12  # of a batch
 FIRST = 10_000  # rows of which a tenth may be ragged; more are no accident
 QUOTE = ord('"')
 _NONE = "\xff"  # a byte that is in no text
-_AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +63,6 @@ class CsvBatch:
     def marks(self) -> Marks:
         """How its numbers are written."""
         return self.dialect.marks
-
-    @property
-    def separator(self) -> str:
-        """What may stand between a row and cells that are appended to it; a tab where commas separate nothing."""
-        return self.dialect.separator or "\t"
 
     @property
     def report(self) -> Report:
@@ -113,14 +107,15 @@ class CsvReader:
 
     def __init__(self, stream: BinaryIO, name: str, *, block: int = BLOCK, **told: Unpack[Told]) -> None:
         self.name, self._step = name, block
-        sample = _exactly(stream, SAMPLE)
+        sample = exactly(stream, SAMPLE)
         try:
             self.dialect: Dialect = detect(sample, **told)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
-        self._source = _Utf8(sample, stream, self.dialect.encoding)
+        self._source = Utf8(sample, stream, self.dialect.encoding)
         self._block, self._size, self._ended = np.zeros(64, np.uint8), 0, False
         self._state = np.array([0, 1, 64, 0, 0, 0, 0])
+        self._spare = False  # whether there are cells that do not lie in one piece, and so must be put together
         self._scratch = np.empty(0, np.int32)  # used again and again: fresh memory is slower than the cutting
         self._read_on()
         self._columns, first, line = self._first_row()
@@ -135,22 +130,22 @@ class CsvReader:
         """All rows, in their order, with all columns: those that nobody asks for cost next to nothing."""
         seen, wrong, first = 0, 0, (0, 0)
         while True:
-            cells, spans, lines, ragged = self._split(MOST_ROWS, MOST_RAGGED, self._columns)
-            batch = CsvBatch(self._block, cells, spans, lines, ragged, self._places, self.dialect, self.name)
-            if seen < FIRST and (len(lines) or ragged):
-                among = np.sort(np.concatenate([lines, [line for line, _ in ragged]]))[: FIRST - seen]
-                first = first if wrong or not ragged else ragged[0]
-                wrong += sum(line <= among[-1] for line, _ in ragged)
+            batch = CsvBatch(*self._split(MOST_ROWS, MOST_RAGGED, self._columns), self._places, self.dialect, self.name)
+            if seen < FIRST and (batch.rows or batch.ragged):
+                among = np.sort(np.concatenate([batch.lines, [line for line, _ in batch.ragged]]))[: FIRST - seen]
+                first = first if wrong or not batch.ragged else batch.ragged[0]
+                wrong += sum(line <= among[-1] for line, _ in batch.ragged)
                 seen += len(among)
             done = self._ended and self._state[AT] == self._size
             if wrong > seen / 10 and (seen == FIRST or done):
                 raise DataError(
                     f"{self.name}, line {first[0]:,}: {first[1]:,} cells, expected {self._columns:,} as in the first "
                     f"row, and {wrong:,} of the first {seen:,} rows are like that; "
-                    f"is the separator {self.dialect.separator!r}? separator= tells another"
+                    f"is the separator {self.dialect.separator!r}? separator= (or --separator) tells another"
                 )
-            if len(lines) or ragged:
+            if batch.rows or batch.ragged:
                 yield batch
+                del batch  # before the next one is cut
             elif done:
                 return
             else:
@@ -170,85 +165,50 @@ class CsvReader:
         self._state[:3] = before[:3]
         if not self.dialect.header:
             return columns, [], line
-        cells, *_ = self._split(1, 1, columns)
-        return columns, Texts(self._block, cells[:, 0, 0], cells[:, 1, 0]).texts(), line
+        block, cells, *_ = self._split(1, 1, columns)
+        return columns, Texts(block, cells[:, 0, 0], cells[:, 1, 0]).texts(), line
 
-    def _split(self, rows: int, ragged: int, columns: int) -> tuple[Any, Any, Any, list[tuple[int, int]]]:
-        """The next rows in the block: their cells by column, the rows themselves, their lines; and those left out."""
+    def _split(self, rows: int, ragged: int, columns: int) -> tuple[Bytes, Any, Any, Any, list[tuple[int, int]]]:
+        """The block and its next rows: their cells by column, the rows themselves, their lines; and those left out."""
         room = min(rows, (self._size - int(self._state[AT])) // max(columns, 1) + 1)
-        need = room * columns + WIDE
-        if len(self._scratch) < 3 * need:
-            self._scratch = np.empty(3 * need, np.int32)
-        ends, cells = self._scratch[:need], self._scratch[need : need + 2 * room * columns].reshape(room, columns, 2)
-        spans, lines, wrong = np.empty((room, 2), np.int32), np.empty(room, np.int64), np.empty((ragged, 2), np.int64)
-        odd, separator, strip = np.empty(room, np.int32), ord(self.dialect.separator or _NONE), self.dialect.strip
+        sizes = 2 * room, 2 * room, room, room * columns + WIDE, 2 * room * columns
+        if len(self._scratch) < sum(sizes):
+            self._scratch = np.empty(sum(sizes), np.int32)
+        lines, spans, odd, ends, cells = np.split(self._scratch[: sum(sizes)], np.cumsum(sizes[:-1]))
+        lines, spans, cells = lines.view(np.int64), spans.reshape(room, 2), cells.reshape(room, columns, 2)
+        separator, strip, wrong = ord(self.dialect.separator or _NONE), self.dialect.strip, np.empty((ragged, 2), int)
         into = ends, spans, lines, odd, cells, wrong, self._state
+        begun = self._state[: LINE + 1].copy()
         split(self._block, self._size, separator, QUOTE, strip, self._ended, *into)
+        if self._state[OPEN] < 0:  # the first cell that must be put together: from now on there is room for them
+            self._state[: LINE + 1], self._spare = begun, True
+            self._lay(self._block[: self._size + 1], self._size)
+            return self._split(rows, ragged, columns)
         if self._ended and self._state[OPEN]:
             raise DataError(f"{self.name}, line {self._state[OPEN]:,}: a quote is opened here and never closed")
         n, k = self._state[ROWS], self._state[RAGGED]
         by_column = np.empty((columns, 2, n), np.int32)
         turn(self._block, ends, spans, odd[: self._state[ODD]], cells, strip, by_column)
-        return by_column, spans[:n], lines[:n], [(int(line), int(count)) for line, count in wrong[:k]]
+        left_out = [(int(line), int(count)) for line, count in wrong[:k]]
+        return self._block, by_column, spans[:n].copy(), lines[:n].copy(), left_out
 
     def _read_on(self) -> None:
         """A new block: what is left of the last one, a row that is not complete, and what follows in the file."""
-        left = self._block[self._state[AT] : self._size]
+        left = self._block[self._state[AT] : self._size].copy()
+        self._block = left  # who has the old one may be done with it
         if len(left) > LONGEST:
             raise DataError(
                 f"{self.name}, line {self._state[LINE]:,}: a row longer than {LONGEST >> 20} MB; is a quote left open?"
             )
         # as much again, so that a long row is not looked at again and again
         room = len(left) + max(self._step, min(len(left), LONGEST - len(left)))
-        block = np.empty(2 * room + 64, np.uint8)
-        block[: len(left)] = left
-        size = len(left) + self._source.readinto(block[len(left) : room].data)
-        self._ended = size < room
-        spare = (size // 64 + 1) * 64
-        block[size] = 0
-        self._block, self._size = block[: spare + size], size
-        self._state[AT], self._state[SPARE] = 0, spare
+        self._lay(left, room)
+        self._size = len(left) + self._source.readinto(self._block[len(left) : room].data)
+        self._ended = self._size < room
+        self._block[self._size] = self._state[AT] = 0
 
-
-def _exactly(stream: BinaryIO, n: int) -> bytes:
-    """The next n bytes, or as many as there are."""
-    parts = []
-    while n and (part := stream.read(n)):
-        parts.append(part)
-        n -= len(part)
-    return b"".join(parts)
-
-
-class _Utf8:
-    """A stream in UTF-8, without a byte order mark, whatever encoding it comes in."""
-
-    def __init__(self, head: bytes, stream: BinaryIO, encoding: str) -> None:
-        self._stream: Any = stream
-        self._decoder: Any = None
-        self._over = False
-        if codecs.lookup(encoding).name not in _AS_IT_IS:
-            self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-            head = self._decoder.decode(head).encode()
-        self._ready = memoryview(head.removeprefix(codecs.BOM_UTF8))
-
-    def readinto(self, view: memoryview) -> int:
-        """Fill the view, or as much of it as there is left; returns how much."""
-        done = 0
-        while done < len(view):
-            if self._decoder is not None and not self._ready:
-                self._decode()
-            if self._ready:
-                n = min(len(self._ready), len(view) - done)
-                view[done : done + n], self._ready = self._ready[:n], self._ready[n:]
-            else:
-                n = 0 if self._over else self._stream.readinto(view[done:]) or 0
-                if not n:
-                    break
-            done += n
-        return done
-
-    def _decode(self) -> None:
-        while not self._ready and not self._over:
-            part = self._stream.read(1 << 20)
-            self._over = not part
-            self._ready = memoryview(self._decoder.decode(part, self._over).encode())
+    def _lay(self, text: Bytes, room: int) -> None:
+        """A block that begins with this text and has room for so much; and for as much again, put together."""
+        block = np.empty((2 if self._spare else 1) * room + WIDE, np.uint8)
+        block[: len(text)] = text
+        self._block, self._state[SPARE] = block, room + WIDE

@@ -47,8 +47,8 @@ def split(
 
     state[AT] and state[LINE] say where and in which line to begin, and are moved on; so is state[SPARE], from where on
     there is room for cells that do not lie in one piece. state[ROWS], state[ODD] and state[RAGGED] become the number of
-    rows of each sort, state[OPEN] the line of a quote left open, or 0. The byte after the text must be 0, and from the
-    next multiple of 64 on as many bytes must be free as there are.
+    rows of each sort, state[OPEN] the line of a quote left open, or 0; it is -1 where that room is used up, which
+    cannot be if it is as long as the text. The byte after the text must be 0, and 63 more must be there.
     """
     room, columns = len(lines), cells.shape[1]
     at, line, spare = state[AT], state[LINE], state[SPARE]
@@ -164,7 +164,7 @@ def cut(
     A cell with nothing in it, not even quotes, stops before it starts. A cell that does not lie in one piece ("" in it
     is one quote) is put together from `spare` on, so that the text stays as it was. Returns where the row stops, where
     the next one begins (-1 if this one is not complete), how many cells it has, the next line and spare, and the line
-    of a quote left open, or 0.
+    of a quote left open, or 0; -1 where a cell finds no room.
     """
     p, cell = at, 0
     while True:
@@ -191,6 +191,8 @@ def cut(
             if closed < 0 and p == begin:
                 cells[cell, 1] = begin - 1
             if closed >= 0 and (not whole or closed + 1 < p):
+                if spare + p - begin > len(block):
+                    return p, -1, cell, line, spare, -1
                 cells[cell, 0] = spare
                 i = begin
                 while i < p:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from evenodds.cells import kind, numbers, target_kind
+from evenodds.cells import numbers, target_kind
 from evenodds.data.memory import Table
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean, warn
 from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Gaussians, Kernel, WordCounts
 from evenodds.families.numeric import bins_of, check_finite
-from evenodds.schema import LENGTH, SAMPLE, Column, SchemaWarning, Values, did_you_mean
+from evenodds.kinds import kind
+from evenodds.schema import LENGTH, SAMPLE, Column, Part, SchemaWarning, Values
 from evenodds.text.words import Words
 
 DEFAULTS: dict[str, type[Family]] = {
@@ -51,10 +51,7 @@ def decide(
             decided[name] = column
         elif column.parts:
             decided[name] = dataclasses.replace(column, role="ignore")
-            for part in column.parts:
-                decided[f"{name}.{part}"] = Column(
-                    Binned if part == LENGTH else Categorical, parts=(part,), source=name
-                )
+            decided |= _parts(name, column.parts, sample)
         elif column.family is not None:
             values = VALUES.get(target_kind(raw), "text") if column.family.cells == "codes" else "text"
             decided[name] = column if values == column.values else dataclasses.replace(column, values=values)
@@ -64,22 +61,16 @@ def decide(
                 left.setdefault(what, []).append(name)
                 decided[name] = dataclasses.replace(column, role="ignore")
             else:
-                plain = of_family(number if what == "number" else DEFAULTS[what])
-                decided[name] = (
-                    plain if column == PLAIN else dataclasses.replace(column, family=plain.family, words=plain.words)
-                )
+                family = number if what == "number" else DEFAULTS[what]
+                decided[name] = of_family(family) if column == PLAIN else dataclasses.replace(column, family=family)
         final = decided[name]
         if final.words is not None and final.words.length_column and final.role == "feature":
-            if f"{name}.{LENGTH}" in sample.columns:
-                raise DataError(
-                    f"columns {name!r} and '{name}.{LENGTH}': the second is the length of the first; rename it"
-                )
-            decided[f"{name}.{LENGTH}"] = Column(Binned, parts=(LENGTH,), source=name)
+            decided |= _parts(name, (LENGTH,), sample)
         if final.family in (Binned, Gaussians, Kernel) and sample.named:
             _check_origin(name, final, raw)
     for reason, names in left.items():
         which = f"column {names[0]!r}" if len(names) == 1 else f"each of the columns {', '.join(map(repr, names))}"
-        warnings.warn(f"{which} {LEFT_OUT[reason]}", SchemaWarning, stacklevel=2)
+        warn(f"{which} {LEFT_OUT[reason]}", SchemaWarning)
     if all(column.role == "ignore" for column in decided.values()):
         raise DataError(
             "no column is left to learn from: give one a family, as in columns={'name': Categorical} or "
@@ -88,12 +79,22 @@ def decide(
     return decided
 
 
+def _parts(name: str, parts: Sequence[Part], sample: Table) -> dict[str, Column]:
+    """The columns that are parts of another one: the month of a date, the length of a text."""
+    for part in parts:
+        if f"{name}.{part}" in sample.columns:
+            raise DataError(f"columns {name!r} and '{name}.{part}': the second is the {part} of the first; rename it")
+    return {
+        f"{name}.{part}": Column(Binned if part == LENGTH else Categorical, parts=(part,), source=name)
+        for part in parts
+    }
+
+
 def of_family(family: type[Family]) -> Column:
     """The column that a bare family stands for: one object, so that comparing two schemas is quick."""
     if family not in FAMILIES.values():
         return Column(family)
-    words = Words() if family is WordCounts else None
-    return COLUMNS.setdefault(family.name, Column(family, words=words))
+    return COLUMNS.setdefault(family.name, Column(family))
 
 
 def _told(table: Table, columns: Any) -> dict[str, Column]:
@@ -121,7 +122,7 @@ def _column(where: str, what: Any) -> Column:
     if hasattr(what, "as_column"):  # an estimator that can be one column of a table: KernelDensity("sj")
         return _column(where, what.as_column())
     if isinstance(what, Words):
-        return Column(WordCounts, smoothing=what.smoothing, words=what)
+        return Column(WordCounts, words=what)
     if isinstance(what, type) and issubclass(what, Family):
         return of_family(what)
     raise DataError(f"{where}: expected a family such as Gaussian, Words or a Column, got {what!r}")
@@ -142,9 +143,8 @@ def _check_origin(name: str, column: Column, raw: Any) -> None:
     if bins < FEW_BINS and len(np.unique(x)) >= 2 * bins:
         family: type[Family] = Binned if column.family is None else column.family
         near = float(f"{np.median(x):.2g}")
-        warnings.warn(
+        warn(
             f"column {name!r} lies far from zero for its spread, so its histogram has only {bins} bins: "
             f"Column({family.__name__}, origin={near:g}) tells its values apart",
             SchemaWarning,
-            stacklevel=3,
         )

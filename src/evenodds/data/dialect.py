@@ -18,23 +18,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
+from evenodds.data.encoding import SAMPLE, check_encoding, encoding_of
 from evenodds.errors import DataError
 from evenodds.texts import MISSING, Marks
 
-SAMPLE = 1 << 18  # bytes looked at; fewer are taken for the whole file
-MOST_ROWS, FEW_ROWS = 1_000, 200  # of them, likewise; for all, and for the header
+MOST_ROWS, FEW_ROWS = 1_000, 200  # of a sample that are looked at; for all, and for the header
 SEPARATORS = "\t;|,"  # the rarer inside a cell, the earlier
 THOUSANDS = (",", ".", "'", "’", " ", "\u00a0", "\u202f", "_")
 
-_BOMS = (  # the longer first: that of UTF-16 is the beginning of that of UTF-32
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _NONE = "\x1f"  # a separator that is in no text
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _MARKED = re.compile(r"[+-]?[0-9.,][0-9.,'’ \u00a0\u202f_]*(?:[eE][+-]?[0-9]+)?")  # perhaps a number
 _MISSING = frozenset(MISSING)
 _SHOWN = {"\t": "tabs", " ": "blanks", "\u00a0": "no-break spaces", "\u202f": "narrow no-break spaces"}
@@ -73,10 +65,7 @@ class Dialect:
             raise DataError(f"decimal={self.decimal!r}: expected one mark, as '.' or ','")
         if len(self.thousands) > 1 or self.thousands.isalnum() or self.thousands in ("+", "-", self.decimal):
             raise DataError(f"thousands={self.thousands!r}: expected one mark other than the decimal's, or '' for none")
-        try:
-            "".encode(self.encoding)
-        except LookupError:
-            raise DataError(f"encoding={self.encoding!r} is not known; expected one such as 'cp1252'") from None
+        check_encoding(self.encoding)
 
     @property
     def marks(self) -> Marks:
@@ -101,26 +90,22 @@ class Dialect:
 def detect(sample: bytes, **told: Unpack[Told]) -> Dialect:
     """How a file that begins with these bytes is written; what is told is not looked for, nor the bytes if all is.
 
-    encoding    by its byte order mark; UTF-16 without one by the NULs at every other byte; UTF-8 if it is valid;
-                otherwise cp1252, or latin-1 where cp1252 has no such letters.
     separator   the one of tab ; | , that cuts most rows, and more than half, into the same number of cells, more than
                 one; among equals one that cuts the first row so, too, and then the first in this order. If there is
                 none, or it does not cut the first row, there is one column.
     strip       if nine of ten cells behind a separator start with a blank.
 
-    For decimal and thousands see `number_marks`, for header `has_header`.
+    For encoding see `encoding_of`, for decimal and thousands `number_marks`, for header `has_header`.
 
     >>> detect(b"39, State-gov, 2174\\n50, Private, 0\\n")
     Dialect(separator=',', decimal='.', thousands='', encoding='utf-8', header=False, strip=True)
     """
-    if told.get("separator") in ("\\t", "tab"):  # as shells hand it over
-        told["separator"] = "\t"
     known = {name: value for name, value in told.items() if value is not None}
     dialect = dataclasses.replace(Dialect(), **known)  # type: ignore[arg-type]
     if known.keys() == Told.__annotations__.keys():
         return dialect
     if "encoding" not in known:
-        dialect = dataclasses.replace(dialect, encoding=_encoding(sample))
+        dialect = dataclasses.replace(dialect, encoding=encoding_of(sample))
     text = codecs.getincrementaldecoder(dialect.encoding)("replace").decode(sample).removeprefix("\ufeff")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -140,27 +125,6 @@ def detect(sample: bytes, **told: Unpack[Told]) -> Dialect:
     if "header" not in known:
         dialect = dataclasses.replace(dialect, header=has_header(rows, marks))
     return dialect
-
-
-def _encoding(sample: bytes) -> str:
-    for bom, encoding in _BOMS:
-        if sample.startswith(bom):
-            return encoding
-    for encoding, low, high in (("utf-16-le", 0, 1), ("utf-16-be", 1, 0)):
-        nuls = sample[high::2].count(0)
-        if nuls and 0 not in sample[low::2]:
-            text = _decoded(sample, encoding) or "\0"
-            if not _CONTROL.search(text) and ("\n" in text or "\r" in text or 4 * nuls >= len(sample)):
-                return encoding
-    return next((encoding for encoding in ("utf-8", "cp1252") if _decoded(sample, encoding) is not None), "latin-1")
-
-
-def _decoded(sample: bytes, encoding: str) -> str | None:
-    """The sample's text, if it is in this encoding; its last letter may be cut in two."""
-    try:
-        return codecs.getincrementaldecoder(encoding)().decode(sample)
-    except UnicodeDecodeError:
-        return None
 
 
 def _rows(lines: list[str], separator: str, strip: bool, cut: bool) -> Rows:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
-import errno
 import glob
 import io
 import os
 import stat
-import sys
 import tempfile
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -22,18 +18,18 @@ import pyarrow as pa
 from evenodds.cells import Coded
 from evenodds.data.memory import Table, table
 from evenodds.data.query import Query, is_query
-from evenodds.data.reading import typed
 from evenodds.data.source import Batch, Memory, Source, needed
 from evenodds.data.spark import Spark, is_spark
+from evenodds.data.streams import Counted, Progress, buffered, decompressed, opened, said, uncompressed
+from evenodds.data.threads import handed_on
 from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
+from evenodds.data.values import typed
 from evenodds.errors import DataError, several
 from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks, Texts, joined
 
 SAMPLE_BYTES = 1 << 26  # of a sample whose rows are very long
-Progress = Callable[[int], None]  # told how many bytes have been read since it was last told
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -70,8 +66,8 @@ class Files:
     groups: tuple[int, int] | None = None
     names: tuple[str, ...] = ()  # of the columns, once a file has been opened
     dialects: dict[str, Any] = field(default_factory=dict)  # by file of CSV: how it is written
-    _started: tuple[list[Batch], Iterator[Batch]] | None = None  # of a pipe: what the sample took, and the rest
-    _spooled: dict[str, Any] = field(default_factory=dict)  # temporary copies of pipes: path, and the file itself
+    _started: tuple[list[Batch], Iterator[Batch]] | None = field(default=None, init=False)  # of a pipe, by its sample
+    _spooled: dict[str, tuple[str, Any]] = field(default_factory=dict, init=False)  # copies of pipes: their names
 
     def __post_init__(self) -> None:
         self.paths = tuple(found for path in self.paths for found in _expand(os.fspath(path)))
@@ -81,8 +77,11 @@ class Files:
     @property
     def name(self) -> str:
         """The files' names as people read them."""
-        names = ["standard input" if path == "-" or path in self._spooled else path for path in self.paths]
-        return several(names, 1)
+        return several([self._shown(path) for path in self.paths], 1)
+
+    def _shown(self, path: str) -> str:
+        """What people call a file; that of which it is a copy, if it is one."""
+        return self._spooled[path][0] if path in self._spooled else "standard input" if path == "-" else path
 
     @property
     def size(self) -> int | None:
@@ -94,62 +93,63 @@ class Files:
     @property
     def _once(self) -> bool:
         """Whether it can be read once only."""
-        return any(path == "-" or not stat.S_ISREG(os.stat(path).st_mode) for path in self.paths)
+        return any(map(_is_pipe, self.paths))
 
     def check_files(self, who: str) -> None:
         """Refuse what can be read once only, where it is read by several."""
-        if any(path == "-" or not os.path.isfile(path) for path in self.paths):
+        if self._once:
             raise DataError(f"{self.name} can be read once only: {who} need files")
 
     def rereadable(self) -> Files:
         """The same files such that they can be read twice: a pipe is copied to a temporary file."""
-        if self._once:
-            self.paths = tuple(self._spool(path) for path in self.paths)
+        self.paths = tuple(self._spool(path) if _is_pipe(path) else path for path in self.paths)
         return self
 
     def _spool(self, path: str) -> str:
-        if path != "-" and stat.S_ISREG(os.stat(path).st_mode):
-            return path
         copy = tempfile.NamedTemporaryFile(prefix="evenodds-", suffix=os.path.splitext(path)[1])  # noqa: SIM115
-        with _open(path) as stream:
+        with opened(path) as stream:
             while block := stream.read(1 << 20):
                 copy.write(block)
         copy.flush()
-        self._spooled[copy.name] = copy  # deleted with this object
+        self._spooled[copy.name] = self._shown(path), copy  # which is deleted with this object
         return copy.name
 
     def sample(self) -> Table:
-        """The first rows, typed."""
-        taken: list[Batch] = []
-        rest = self._read(None, None, SAMPLE)
-        rows = size = 0
-        for batch in rest:
-            taken.append(batch)
-            rows, size = rows + batch.rows, size + getattr(batch, "bytes", 0)
-            if rows >= SAMPLE or size >= SAMPLE_BYTES:
-                break
+        """The first rows, typed; those of a pipe are kept for the pass over it."""
+        taken, rest = self._started or self._start()
         if self._once:
             self._started = taken, rest
+        rows = sum(batch.rows for batch in taken)
         if not rows:
             raise DataError(f"{self.name} has no rows")
         marks = [batch.marks for batch in taken]
         columns = {name: _sampled([batch.column(name) for batch in taken], marks) for name in self.names}
         return Table(columns, min(rows, SAMPLE))
 
+    def _start(self) -> tuple[list[Batch], Iterator[Batch]]:
+        """The batches that the first rows are in, and the rest."""
+        taken, rest = list[Batch](), self._read(None, None, SAMPLE)
+        rows = size = 0
+        for batch in rest:
+            taken.append(batch)
+            rows, size = rows + batch.rows, size + getattr(batch, "bytes", 0)
+            if rows >= SAMPLE or size >= SAMPLE_BYTES:
+                break
+        return taken, rest
+
     def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
         """All rows, in one pass."""
         if self._started is not None:
             (taken, rest), self._started = self._started, None
             needed(list(self.names), columns, self.name)
-            yield from taken
-            yield from rest
+            yield from handed_on(taken, rest)
         else:
             yield from self._read(columns, self.progress)
 
     def _read(self, columns: list[str] | None, progress: Progress | None, most: int = MOST) -> Iterator[Batch]:
         for path in self.paths:
-            shown = "standard input" if path == "-" or path in self._spooled else path
-            with _said(shown), _open(path) as raw:
+            shown = self._shown(path)
+            with said(shown), opened(path) as raw:
                 reader = self._reader(path, shown, raw, progress, most)
                 if not self.names:
                     self.names = tuple(reader.names)
@@ -157,10 +157,10 @@ class Files:
                 yield from reader.batches(columns)
 
     def _reader(self, path: str, shown: str, raw: BinaryIO, progress: Progress | None, most: int) -> Any:
-        plain = _buffered(_Counted(raw, progress))
-        stream, ending = _decompressed(plain, path)
+        plain = buffered(Counted(raw, progress))
+        stream, ending = decompressed(plain, path)
         if self.lines is not None:
-            return LineReader(stream, shown, self.lines)
+            return LineReader(stream, shown, self.lines, self.encoding)
         start = stream.peek(8)
         format_ = _FORMATS.get(ending, "csv")
         if start[:4] == b"PAR1":
@@ -175,7 +175,8 @@ class Files:
             from evenodds.data import csv
 
             tab = "\t" if ending in (".tsv", ".tab") else None
-            told = {"separator": self.separator or tab, "encoding": self.encoding, "header": self.header}
+            separator = tab if self.separator is None else self.separator
+            told = {"separator": separator, "encoding": self.encoding, "header": self.header}
             told = {name: value for name, value in told.items() if value is not None}
             if shown in self.dialects:  # read a second time, it is written as before
                 told = dataclasses.asdict(self.dialects[shown])
@@ -184,10 +185,15 @@ class Files:
             return reader
         if format_ == "json":
             return JsonReader(stream, shown, self.encoding)
-        whole = raw if stream is plain and os.path.isfile(path) else io.BytesIO(stream.read())
+        whole = raw if stream is plain and not _is_pipe(path) else io.BytesIO(stream.read())
         if format_ == "parquet":
             return ParquetReader(whole, shown, progress, most, self.groups)
         return ArrowReader(whole, shown, progress, most)
+
+
+def _is_pipe(path: str) -> bool:
+    """Whether it can be read once only: standard input, and what is no file on a disk."""
+    return path == "-" or not stat.S_ISREG(os.stat(path).st_mode)
 
 
 def _expand(path: str) -> list[str]:
@@ -209,28 +215,15 @@ def _expand(path: str) -> list[str]:
 
 def _within(folder: str) -> Iterator[str]:
     """The files of data in a folder and below it; not what is hidden, nor the parts that a model keeps beside it."""
-    for where, below, names in os.walk(folder):
+
+    def fail(error: OSError) -> None:  # of a folder that cannot be looked into, which os.walk would pass over
+        raise error
+
+    for where, below, names in os.walk(folder, onerror=fail):
         below[:] = [name for name in below if not name.startswith(".") and not name.endswith(".parts")]
         for name in names:
-            if not name.startswith(".") and os.path.splitext(_uncompressed(name))[1].lower() in _FORMATS:
+            if not name.startswith(".") and os.path.splitext(uncompressed(name))[1].lower() in _FORMATS:
                 yield os.path.join(where, name)
-
-
-def _uncompressed(name: str) -> str:
-    """The name of a file without what compression adds to it."""
-    root, ending = os.path.splitext(name)
-    return root if ending.lower() in (".gz", ".zst", ".bz2", ".xz") else name
-
-
-@contextmanager
-def _open(path: str) -> Iterator[BinaryIO]:
-    if path == "-":
-        if sys.stdin is None:  # the shell has closed it
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard input")
-        yield sys.stdin.buffer
-    else:
-        with open(path, "rb") as stream:
-            yield stream
 
 
 def _first_letter(start: bytes) -> bytes:
@@ -240,74 +233,6 @@ def _first_letter(start: bytes) -> bytes:
     b'{'
     """
     return start.lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0").replace(b"\0", b"").lstrip()[:1]
-
-
-class _Counted(io.RawIOBase):
-    """A stream that says how much of it has been read."""
-
-    def __init__(self, raw: BinaryIO, progress: Progress | None) -> None:
-        self.raw, self.progress = raw, progress
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read on."""
-        n = self.raw.readinto(buffer) or 0  # type: ignore[attr-defined]
-        if self.progress is not None and n:
-            self.progress(n)
-        return n
-
-
-def _buffered(stream: io.RawIOBase) -> Any:
-    return io.BufferedReader(stream, 1 << 20)
-
-
-def _decompressed(stream: Any, path: str) -> tuple[Any, str]:
-    """The stream without its compression, known by its first bytes; and the name's ending before that of it."""
-    start = stream.peek(8)
-    how = next((how for magic, how in _MAGIC.items() if start.startswith(magic)), None)
-    root, ending = os.path.splitext(path)
-    if how is None:
-        return stream, ending.lower()
-    inner: Any
-    if how == "gzip":
-        import gzip
-
-        inner = gzip.GzipFile(fileobj=stream)
-    elif how == "zstd":
-        inner = pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd")
-    elif how == "bz2":
-        import bz2
-
-        inner = bz2.BZ2File(stream)
-    else:
-        import lzma
-
-        inner = lzma.LZMAFile(stream)  # noqa: SIM115
-    return _buffered(_Counted(inner, None)), os.path.splitext(root)[1].lower()
-
-
-@contextmanager
-def _said(name: str) -> Iterator[None]:
-    """What libraries say of a broken file, as one sentence with its name."""
-    import lzma
-
-    try:
-        yield
-    except UnicodeError as error:
-        raise DataError(f"{name} is not in the encoding that was told: {_first(error)}") from None
-    except (EOFError, zlib.error, lzma.LZMAError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"{name} is damaged or cut short: {_first(error)}") from None
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise DataError(f"{name} is damaged or cut short: {_first(error)}") from None
-
-
-def _first(error: Exception) -> str:
-    return str(error).strip().split("\n")[0][:200] or type(error).__name__
 
 
 def _sampled(parts: list[Any], marks: list[Marks]) -> Any:

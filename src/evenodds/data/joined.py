@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ def joined(parts: Sequence[Learnt]) -> Learnt:
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([np.ones(p.rows.rows) if p.weights is None else p.weights for p in parts])
-    return Learnt(Table(columns, rows, first.named), codes(_column([part.target for part in parts])), weights)
+    target = codes(_column([part.target for part in parts]))
+    return Learnt(Table(columns, rows, first.named), replace(target, kind=parts[0].target.kind), weights)
 
 
 def _column(parts: list[Any]) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.families.leaves import Floats
-from evenodds.labels import Ints
+from evenodds.labels import GOLDEN, Ints, mixed
 from evenodds.texts import Texts
 
 Hashes = NDArray[np.uint64]
@@ -43,13 +43,15 @@ class Learnt(NamedTuple):
             table = Table(columns, table.rows, table.named)
         return Learnt(table, self.target[rows], None if self.weights is None else self.weights[rows])
 
+    @property
+    def once(self) -> Learnt:
+        """What of each row is left out: of one that weighs 2.5, one of its copies."""
+        return self if self.weights is None else self._replace(weights=np.minimum(self.weights, 1.0))
+
 
 def row_hash(start: int, rows: int, seed: int = 0) -> Hashes:
-    """A hash of each row's number and the seed: splitmix64 (Steele et al. 2014)."""
-    h = np.arange(start, start + rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
-    return h ^ (h >> np.uint64(31))
+    """A hash of each row's number and the seed."""
+    return mixed(np.arange(start, start + rows, dtype=np.uint64) * GOLDEN + np.uint64(seed))
 
 
 def how_many(rows: int, most: int = MOST, part: int = PART, least: int = LEAST) -> int:

@@ -6,8 +6,7 @@ by shard, in a pool of threads, and added in order: the same bits for any number
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, arrow_numbers, arrow_of, as_column, codes, is_text, plain
-from evenodds.errors import DataError
-from evenodds.schema import did_you_mean
+from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, as_column, codes, is_text, plain, unmasked
+from evenodds.errors import DataError, did_you_mean
 from evenodds.texts import Texts
 
 SHARD = 1 << 19  # rows; fixed, so that sums do not depend on the machine
@@ -33,7 +31,7 @@ class Table:
     columns: Mapping[str, Raw | Coded]
     rows: int
     named: bool = True
-    dense: Callable[[int, int], NDArray[Any]] | None = None  # rows of a sparse matrix, as they are needed
+    dense: Callable[[Any], NDArray[Any]] | None = None  # rows of a sparse matrix, as they are needed: a slice, or some
 
     def __getitem__(self, name: str) -> Raw | Coded:
         if name not in self.columns:
@@ -43,15 +41,19 @@ class Table:
     def slice(self, start: int, stop: int, lying: Container[str] = ()) -> Table:
         """Some consecutive rows; columns of a row-major array copied out, but for those that may stay as they lie."""
         if self.dense is not None:
-            block = self.dense(start, stop)
+            block = self.dense(slice(start, stop))
             return Table({name: block[:, j] for j, name in enumerate(self.columns)}, len(block), self.named)
         parts = {name: _slice(raw, start, stop) for name, raw in self.columns.items()}
         return Table(_contiguous(parts, stop - start, lying), stop - start, self.named)
 
+    def whole(self) -> Table:
+        """The same rows, those of a sparse matrix made dense."""
+        return self if self.dense is None else self.slice(0, self.rows)
+
     def take(self, rows: NDArray[np.int64]) -> Table:
         """Some rows, by their numbers."""
-        if self.dense is not None:
-            return Table(self.columns, len(rows), self.named, functools.partial(_rows, self.dense, rows))
+        if (dense := self.dense) is not None:
+            return Table(self.columns, len(rows), self.named, lambda places: dense(rows[places]))
         return Table({name: _take(raw, rows) for name, raw in self.columns.items()}, len(rows), self.named)
 
     def without(self, *names: str) -> Table:
@@ -59,22 +61,10 @@ class Table:
         kept = {name: raw for name, raw in self.columns.items() if name not in names}
         return Table(kept, self.rows, self.named, self.dense)
 
-    def shards(self, size: int | None = None) -> Iterator[Table]:
-        """The rows in runs of a fixed length."""
-        size = size or self.shard_size
-        for start in range(0, self.rows, size):
-            yield self.slice(start, min(start + size, self.rows))
-
     @property
     def shard_size(self) -> int:
         """How many rows a shard has: fewer where rows must be made dense first."""
         return SHARD if self.dense is None else max(1, min(SHARD, (1 << 23) // max(len(self.columns), 1)))
-
-
-def _rows(dense: Callable[[int, int], NDArray[Any]], rows: NDArray[np.int64], start: int, stop: int) -> NDArray[Any]:
-    """Some of a sparse matrix's rows, from one place among them to another."""
-    found = [dense(i, i + 1) for i in rows[start:stop].tolist()]
-    return np.concatenate(found) if found else dense(0, 0)
 
 
 def _contiguous(columns: dict[str, Any], rows: int, lying: Container[str]) -> dict[str, Any]:
@@ -112,6 +102,7 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
         return x
     if isinstance(x, np.ndarray) and x.dtype.names:  # records
         x = {name: x[name] for name in x.dtype.names}
+    x = unmasked(x)
     if (documents := _documents(x)) is not None:
         return Table({TEXT: documents}, len(documents))
     if is_array(x):
@@ -205,13 +196,7 @@ def _of_objects(x: NDArray[Any], name: str) -> Raw:
         return x.astype(np.float64) if x.dtype.kind == "O" else pa.array(x)
     except (TypeError, ValueError):
         pass
-    try:
-        return pa.array(x, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers and texts mixed
-        from evenodds.labels import canonical
-
-        known = [None if v is None or v != v else canonical(v) for v in x]
-        return pa.array(known, pa.string())
+    return as_arrow(x)
 
 
 def _of_sparse(x: Any, names: Sequence[str] | None) -> Table:
@@ -220,7 +205,9 @@ def _of_sparse(x: Any, names: Sequence[str] | None) -> Table:
     if rows.dtype.kind == "c":
         raise DataError("Complex data not supported: give the real and the imaginary part as two columns")
     columns: dict[str, Any] = dict.fromkeys(names)
-    return Table(columns, rows.shape[0], named=False, dense=lambda a, b: np.asarray(rows[a:b].toarray(), np.float64))
+    return Table(
+        columns, rows.shape[0], named=False, dense=lambda places: np.asarray(rows[places].toarray(), np.float64)
+    )
 
 
 def _of_pandas(x: Any) -> Table:
@@ -242,7 +229,7 @@ def _of_pandas(x: Any) -> Table:
 
 def _of_categories(cells: Any, read: dict[tuple[Any, ...], Coded]) -> Coded:
     """The codes of a pandas categorical as they lie, with its categories' labels."""
-    categories = arrow_of(cells.categories)
+    categories = as_arrow(cells.categories)
     key = (categories.type, *categories.to_pylist()) if len(categories) < FEW else (id(cells),)
     if (labels := read.get(key)) is None:
         labels = read[key] = codes(categories)
@@ -252,10 +239,7 @@ def _of_categories(cells: Any, read: dict[tuple[Any, ...], Coded]) -> Coded:
 def _arrow_of_pandas(series: Any, name: str) -> Any:
     if series.dtype.kind == "c":
         raise DataError(f"column {name!r}: Complex data not supported: give the real and the imaginary part apart")
-    try:
-        return arrow_of(series)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a column of mixed objects
-        return _of_objects(series.to_numpy(dtype=object), name)
+    return as_arrow(series)
 
 
 def _of_arrow(x: pa.Table, rows: int) -> Table:

@@ -23,11 +23,10 @@ from evenodds.data.ranges import cut
 from evenodds.data.report import Report
 from evenodds.data.source import Batch
 from evenodds.data.threads import Elsewhere, in_order
-from evenodds.tally import Tally
+from evenodds.tally import Tally, folded
 
 T = TypeVar("T")
 R = TypeVar("R")
-FEW = 16  # sums of batches that are held at once
 
 
 def plus(many: Sequence[R]) -> R:
@@ -49,12 +48,8 @@ def added(
     if isinstance(shards, Elsewhere):
         found: R | None = shards.added(work, total)
         return found if found is None or arrived is None else arrived(found)
-    more, so_far = in_order(work, shards, threads), list[R]()
-    if arrived is not None:
-        more = map(arrived, more)
-    while some := list(itertools.islice(more, FEW)):
-        so_far = [total([*so_far, *some])]
-    return so_far[0] if so_far else None
+    more = in_order(work, shards, threads)
+    return folded(more if arrived is None else map(arrived, more), total)
 
 
 def flat(work: Callable[[T], Iterable[R]], shards: Iterable[T]) -> Iterable[R]:
@@ -70,8 +65,9 @@ def number(batches: Iterable[Batch], exact: bool = True) -> Iterable[tuple[int, 
 def _numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
     start = 0
     for batch in batches:
-        yield start, batch
-        start += batch.rows
+        before, start = start, start + batch.rows
+        yield before, batch
+        del batch  # before the next one is read
 
 
 def made(

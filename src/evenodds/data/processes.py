@@ -76,7 +76,10 @@ def _again(name: str, task: Callable[..., R], *given: Any) -> R:
         try:
             return worker._submit(name, task, *given).result()
         except BrokenProcessPool:
-            raise DataError(f"{name}: the process that counted it was killed, twice: is there enough memory?") from None
+            raise DataError(
+                f"{name}: the process that counted it ended before it was done, twice: is there enough memory? "
+                "(A script that starts workers is loaded by each: its work must stand under if __name__ == '__main__')"
+            ) from None
 
 
 def _quiet() -> None:

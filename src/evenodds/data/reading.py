@@ -6,9 +6,8 @@ on row 3,000,001.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,15 @@ from evenodds.cells import Coded, arrow_numbers, codes, is_text, numbers
 from evenodds.data.memory import Table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import Batch
+from evenodds.data.values import as_kind, as_written
 from evenodds.dates import as_dates
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
-from evenodds.labels import Labels, canonical
+from evenodds.labels import canonical
 from evenodds.schema import LENGTH, Column, Schema
-from evenodds.texts import Marks, Texts
+from evenodds.texts import Texts
 
 LIGHTEST, HEAVIEST, MOST = 1e-100, 2.0**50, 2.0**53  # a row that counts, and a batch of them: sums must not overflow
-_NOT_MEANT = re.compile(r"^\s*[+-]?(0\d|[tTfFyYnN])", re.MULTILINE)  # 007 and yes can be read as numbers, but are not
-DIGITS = 4000  # of a whole number, from which on Python does not read them
 
 
 @dataclass(frozen=True)
@@ -55,9 +53,10 @@ class Reading:
     @property
     def columns(self) -> list[str]:
         """The columns that are needed."""
-        wanted = [how.source or name for name, how in self.schema.features.items()]
         extra = [self.schema.target] if self.target else []
-        return list(dict.fromkeys([*wanted, *extra, *([self.weights] if self.weights is not None else [])]))
+        return list(
+            dict.fromkeys([*self.schema.sources, *extra, *([self.weights] if self.weights is not None else [])])
+        )
 
     def __call__(self, batch: Batch) -> Cells:
         """One batch, read."""
@@ -75,7 +74,8 @@ class Reading:
         table, target, weights, report = Table(columns, batch.rows), None, None, Report()
         kept = np.ones(batch.rows, bool)
         if self.target:
-            target = _as_kind(_codes(batch, self.schema.target, garbled), self.schema.target_kind, batch.marks)
+            kind = self.schema.target_kind
+            target = replace(as_kind(_codes(batch, self.schema.target, garbled), kind, batch.marks), kind=kind)
             kept = target.places >= 0
             report = Report(no_target=_left_out(batch, ~kept))
         if self.weights is not None:
@@ -108,7 +108,7 @@ def _read(batch: Batch, name: str, how: Column, bad: dict[str, Trouble], garbled
     if how.parts or how.family.cells == "texts":
         return cells.texts(batch.column(name), name)
     found = _codes(batch, name, garbled)
-    return found if how.values == "text" else _as_kind(found, how.values, batch.marks)
+    return found if how.values == "text" else as_written(found, how.values, batch.marks)
 
 
 def _possible(batch: Batch, name: str, how: Column, x: Floats, bad: dict[str, Trouble]) -> Floats:
@@ -169,50 +169,10 @@ def _codes(batch: Batch, name: str, garbled: dict[str, Trouble]) -> Coded:
     elif isinstance(raw, Texts):
         found, labels, place, replaced = texts.codes(raw)
     else:
-        return coded(raw, f"column {name!r}")
+        return codes(raw, f"column {name!r}")
     if replaced:
         _note(garbled, name, replaced, f"near {batch.where(0)}", "")
     return Coded(found, labels, place)
-
-
-def coded(raw: Any, where: str) -> Coded:
-    """Cells of a type of their own as codes; a sentence if they are nothing that can be told apart."""
-    try:
-        return codes(raw)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, OverflowError):
-        raise DataError(f"{where} holds {raw.type}: expected texts, numbers or dates") from None
-
-
-def _as_kind(coded: Coded, kind: str, marks: Marks) -> Coded:
-    """The same cells with each label in the canonical text of its kind; labels that are none are missing."""
-    if kind == "text":
-        return coded
-    known = [_value(text, kind, marks) for text in coded.labels.texts()]
-    labels, found = Labels.coded([text for text in known if text is not None])
-    place = np.full(len(known) + 1, -1, np.int64)
-    place[:-1][[text is not None for text in known]] = found
-    return Coded(coded.codes, labels, place[coded.place], coded.kind, coded.nullable)
-
-
-def _value(text: str, kind: str, marks: Marks) -> str | None:
-    """The canonical text of a value: "1.0" is "1" among numbers.
-
-    >>> [_value(text, "int", Marks()) for text in ("1.0", "1.5", "-9007199254740993", "1e17")]
-    ['1', None, '-9007199254740993', '100000000000000000']
-    >>> _value("TRUE", "bool", Marks())
-    'true'
-    """
-    if kind == "bool":
-        word = text.strip().lower()
-        return word if word in ("true", "false") else None
-    whole = text.strip()
-    if kind != "float" and len(whole) < DIGITS and whole.lstrip("+-").isdecimal() and whole.isascii():
-        return canonical(int(whole)) if kind != "int" or -(2**63) <= int(whole) < 2**64 else None
-    values, wrong = texts.numbers(Texts.of([text]), marks)
-    value = float(values[0])
-    if len(wrong) or np.isnan(value) or (kind == "int" and not (value.is_integer() and abs(value) < 2**63)):
-        return None
-    return canonical(int(value) if kind == "int" else value)
 
 
 def _dates(batch: Batch, name: str, bad: dict[str, Trouble]) -> Any:
@@ -245,39 +205,3 @@ def _check_zone(raw: Any, name: str) -> None:
             pc.year(raw.slice(0, 1))
         except pa.ArrowInvalid:
             raise DataError(f"column {name!r} holds times of the unknown zone {type_.tz!r}: leave it out") from None
-
-
-def typed(raw: Any, marks: Marks) -> Any:
-    """A sample's texts as what they say: whole numbers, numbers, true and false, or text.
-
-    Up to a twentieth of a column's cells may be something else where at least 20 different numbers are there.
-    """
-    if not isinstance(raw, Texts):
-        return raw
-    coded = Coded(*texts.codes(raw)[:3])
-    found = coded.labels.texts()
-    places = coded.places
-    where = arrow_numbers(places, places < 0)
-    values, _ = texts.numbers(Texts.cut(coded.labels.blob, coded.labels.ends.astype(np.int32)), marks)
-    numeric = ~np.isnan(values)
-    if _NOT_MEANT.search("\n".join(found)):
-        numeric &= np.array([not _NOT_MEANT.match(text) for text in found], bool)
-    counts = np.bincount(places[places >= 0], minlength=len(found))
-    if len(found) and (numeric.all() or (numeric.sum() >= 20 and counts[~numeric].sum() <= 0.05 * counts.sum())):
-        whole = all(text.strip().lstrip("+-").isdecimal() for text, number in zip(found, numeric) if number)
-        return (_whole(found, numeric) if whole else arrow_numbers(values, ~numeric)).take(where)
-    if len(found) and all(text.strip().lower() in ("true", "false") for text in found):
-        return pa.array([text.strip().lower() == "true" for text in found]).take(where)
-    return coded.arrow()
-
-
-def _whole(found: list[str], numeric: NDArray[np.bool_]) -> Any:
-    """Texts of whole numbers, exactly if they have up to 64 bits; null where one is no number."""
-    null = np.array([not number or len(text) >= DIGITS for text, number in zip(found, numeric)], bool)
-    values = [0 if missing else int(text) for text, missing in zip(found, null)]
-    for type_ in (np.int64, np.uint64):
-        try:
-            return arrow_numbers(np.array(values, type_), null)
-        except OverflowError:
-            pass
-    return arrow_numbers(np.array([float(value) for value in values]), null)

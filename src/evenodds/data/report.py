@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evenodds.errors import many
+
 
 @dataclass(frozen=True)
 class Trouble:
@@ -53,7 +55,7 @@ class Report:
     def sentences(self) -> list[str]:
         """What a person should know, one sentence each; nothing if all was well."""
         found = [
-            f"{_many(trouble.count, noun)} {what} and {'was' if trouble.count == 1 else 'were'} left out "
+            f"{many(trouble.count, noun)} {what} and {'was' if trouble.count == 1 else 'were'} left out "
             f"(first: {trouble.where}{', ' + trouble.example if trouble.example else ''})"
             for trouble, noun, one, several in (
                 (self.ragged, "row", "has the wrong number of cells", "have the wrong number of cells"),
@@ -67,14 +69,14 @@ class Report:
         for column, t in self.cells.items():
             counts = "counts as" if t.count == 1 else "count as"
             found.append(
-                f"column {column!r}: {_many(t.count, 'cell')} could not be read and {counts} missing "
+                f"column {column!r}: {many(t.count, 'cell')} could not be read and {counts} missing "
                 f"(first: {t.where}, {t.example!r})"
             )
         found += [f"{file} was not counted: {why}" for file, why in self.skipped.items()]
         for column, t in self.encoding.items():
             found.append(
-                f"column {column!r}: {_many(t.count, 'cell')} not in the file's encoding, read with replacement marks "
-                f"(first: {t.where}); encoding= names another"
+                f"column {column!r}: {many(t.count, 'cell')} not in the file's encoding, read with replacement marks "
+                f"(first: {t.where}); encoding= (or --encoding) names another"
             )
         return found
 
@@ -102,7 +104,3 @@ def _plus(a: Trouble | None, b: Trouble | None) -> Trouble | None:
 
 def _merge(a: Mapping[str, Trouble], b: Mapping[str, Trouble]) -> dict[str, Trouble]:
     return {**a, **{name: a[name] + trouble if name in a else trouble for name, trouble in b.items()}}
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")

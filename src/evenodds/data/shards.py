@@ -29,11 +29,12 @@ Part = tuple[Tally, Report]
 
 @dataclass(frozen=True)
 class Shard:
-    """A file, or the row groups from one number to another of a Parquet file; and how many bytes that is."""
+    """A file, or the row groups from one number to another of a Parquet file; and how large that is."""
 
     path: str
     groups: tuple[int, int] | None
-    size: int
+    size: int  # bytes
+    rows: int | None = None  # where the file says it
 
     @property
     def name(self) -> str:
@@ -69,16 +70,16 @@ def shards_of(files: Files) -> list[Shard]:
     found: list[Shard] = []
     for path in files.paths:
         size = os.stat(path).st_size
-        groups = list(_row_groups(path))
-        if len(groups) < 2:
-            found.append(Shard(path, None, size))
+        runs = list(_row_groups(path))
+        if len(runs) < 2:
+            found.append(Shard(path, None, size, runs[0][1] if runs else None))
         else:
-            found += [Shard(path, one, size // len(groups)) for one in groups]
+            found += [Shard(path, groups, size // len(runs), rows) for groups, rows in runs]
     return found
 
 
-def _row_groups(path: str) -> Iterator[tuple[int, int]]:
-    """Runs of row groups with enough rows; none of a file that is no Parquet file, or a broken one."""
+def _row_groups(path: str) -> Iterator[tuple[tuple[int, int], int]]:
+    """Runs of row groups with enough rows, and how many; none of a file that is no Parquet file, or a broken one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -93,7 +94,7 @@ def _row_groups(path: str) -> Iterator[tuple[int, int]]:
     for group in range(about.num_row_groups):
         rows += about.row_group(group).num_rows
         if rows >= ROWS or group == about.num_row_groups - 1:
-            yield first, group + 1
+            yield (first, group + 1), rows
             first, rows = group + 1, 0
 
 
@@ -148,4 +149,4 @@ def _count(shard: Shard, files: Files, reading: Reading, threads: int | None) ->
 
 def plain(files: Files) -> Files:
     """How files are read, without what belongs to this process."""
-    return dataclasses.replace(files, paths=(), progress=None, names=(), dialects={}, _started=None, _spooled={})
+    return dataclasses.replace(files, paths=(), progress=None, names=(), dialects={})

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from evenodds.data.memory import Table
 from evenodds.data.report import Report
-from evenodds.errors import DataError
-from evenodds.schema import SAMPLE, did_you_mean
+from evenodds.errors import DataError, did_you_mean
+from evenodds.schema import SAMPLE
 from evenodds.texts import Marks
 
 FINE, PLAIN = Report(), Marks()

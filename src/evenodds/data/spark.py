@@ -1,4 +1,4 @@
-"""Rows of a Spark DataFrame: work goes to its partitions, sums come back. The one file that knows Spark.
+"""Rows of a Spark DataFrame: work goes to its partitions, sums come back.
 
 Nothing here needs Spark to be imported before there is a DataFrame, or a `session` is wanted. No RDDs: what runs on the
 executors is `mapInArrow`, and sums that are large are merged there, tree-wise, by `applyInArrow`.
@@ -12,12 +12,8 @@ executors is `mapInArrow`, and sums that are large are merged there, tree-wise, 
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 import traceback
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,13 +23,15 @@ import pyarrow as pa
 
 from evenodds.data import threads as pool
 from evenodds.data.memory import Table, table
-from evenodds.data.passes import FEW, made
-from evenodds.data.reading import typed
+from evenodds.data.passes import made
 from evenodds.data.source import TableBatch, needed
+from evenodds.data.spark_session import said, session
 from evenodds.data.threads import Elsewhere
 from evenodds.data.travel import FAILED, SCHEMA, carried, chunks, gathered, merge, order, pieces, runs, values
+from evenodds.data.values import typed
 from evenodds.errors import DataError, several
 from evenodds.schema import SAMPLE
+from evenodds.tally import folded
 from evenodds.texts import Marks, Texts
 
 PIECE = 1 << 23  # bytes of a sum that travel as one cell
@@ -82,7 +80,7 @@ class Spark:
 
     def sample(self) -> Table:
         """The first rows."""
-        with _said(self.name):
+        with said(self.name):
             found = table(self.frame.limit(SAMPLE).toArrow())
         if not found.rows:
             raise DataError(f"{self.name} has no rows")
@@ -101,14 +99,21 @@ class Spark:
     def rows(self, columns: tuple[str, ...]) -> dict[int, int]:
         """How many rows each partition has; a pass of its own."""
         if columns not in self._rows:
-            with _said(self.name):
-                found = _selected(self.frame, columns).mapInArrow(_count, "place long, rows long").collect()
+            with said(self.name):
+                found = _in_arrow(self.frame, columns, _count, "place long, rows long").collect()
             self._rows[columns] = {row.place: row.rows for row in sorted(found, key=lambda row: row.place)}
         return self._rows[columns]
 
 
-def _selected(frame: Any, columns: Sequence[str]) -> Any:
-    return frame.select(*("`" + name.replace("`", "``") + "`" for name in columns))
+def _in_arrow(frame: Any, columns: Sequence[str], work: Callable[[Iterator[Any]], Iterator[Any]], schema: Any) -> Any:
+    """What work makes of these columns; Spark's own mapInArrow takes a dot in a name for a part of a column."""
+    chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in columns))
+    plain = chosen.toDF(*(f"c{i}" for i in range(len(columns))))
+    return plain.mapInArrow(partial(_named, list(columns), work), schema)
+
+
+def _named(columns: list[str], work: Callable[[Iterator[Any]], Iterator[Any]], batches: Iterator[Any]) -> Iterator[Any]:
+    return work(pa.RecordBatch.from_arrays(batch.columns, columns) for batch in batches)
 
 
 def _count(batches: Iterator[Any]) -> Iterator[Any]:
@@ -163,13 +168,13 @@ class Far(Elsewhere):
 
     def __iter__(self) -> Iterator[Any]:
         """The shards, brought here partition by partition."""
-        with _said(self.source.name):
+        with said(self.source.name):
             rows = self._mapped(_whole, None).toLocalIterator(prefetchPartitions=True)
             yield from values(row.asDict() for row in rows)
 
     def each(self, work: Callable[[Any], Any]) -> Iterator[Any]:
         """work(shard) for every shard, in their order."""
-        with _said(self.source.name):
+        with said(self.source.name):
             rows = [row.asDict() for row in self._mapped(work, None).collect()]
         yield from values(sorted(rows, key=order))
 
@@ -178,7 +183,7 @@ class Far(Elsewhere):
         parts = self._mapped(work, total).persist()
         held = [parts]
         try:
-            with _said(self.source.name):
+            with said(self.source.name):
                 sizes = _sizes(parts)
                 while sum(size for size, _ in sizes.values()) > self.source.here and FAILED not in sizes:
                     if max(place for _, place in sizes.values()) == 0:
@@ -198,7 +203,7 @@ class Far(Elsewhere):
     def _mapped(self, work: Callable[[Any], Any], total: Any) -> Any:
         """What work finds, in pieces; of every shard, or with a total, of every partition."""
         task = partial(_task, self, work, total, self.source.piece)
-        return _selected(self.source.frame, self.columns).mapInArrow(task, SCHEMA)
+        return _in_arrow(self.source.frame, self.columns, task, SCHEMA)
 
     def _merged(self, parts: Any, total: Any) -> Any:
         """One level of the tree."""
@@ -234,17 +239,14 @@ def _whole(shard: Any) -> Any:
 def _task(far: Far, work: Any, total: Any, piece: int, batches: Iterator[Any]) -> Iterator[Any]:
     """What work finds in a partition; what goes wrong is found, too, and raised by the driver."""
     pool.PROCESSORS = 1  # Spark itself gives a task to each
-    place, so_far, number = _place(), list[Any](), 0
+    place, number = _place(), 0
+    found = map(work, far.shards(batches, place))
     try:
-        for shard in far.shards(batches, place):
-            so_far.append(work(shard))
-            if total is None:
-                yield from pieces(0, place, number, so_far.pop(), piece)
-                number += 1
-            elif len(so_far) > FEW:
-                so_far = [total(so_far)]
-        if so_far:
-            yield from chunks(place, 0, total(so_far), piece)
+        if total is None:
+            for number, one in enumerate(found):
+                yield from pieces(0, place, number, one, piece)
+        elif (whole := folded(found, total)) is not None:
+            yield from chunks(place, 0, whole, piece)
     except Exception as error:
         error.add_note(traceback.format_exc())
         yield from pieces(FAILED, place, number, carried(error), piece)
@@ -263,8 +265,11 @@ def scored(frame: Any, say: Callable[[pa.Table], Any], names: Sequence[str]) -> 
 
     `say` takes a table and gives a number for each row, or one for each name: an estimator's `predict_proba`.
     """
-    types = ", ".join(f"`{name}` double" for name in names)
-    return frame.mapInArrow(partial(_scored, say, list(names)), f"{frame.schema.simpleString()[7:-1]}, {types}")
+    from pyspark.sql.types import DoubleType, StructField, StructType
+
+    schema = StructType([*frame.schema.fields, *(StructField(name, DoubleType()) for name in names)])
+    with said("the DataFrame"):
+        return _in_arrow(frame, frame.columns, partial(_scored, say, list(names)), schema)
 
 
 def _scored(say: Any, names: list[str], batches: Iterator[Any]) -> Iterator[Any]:
@@ -276,67 +281,12 @@ def _scored(say: Any, names: list[str], batches: Iterator[Any]) -> Iterator[Any]
         yield from rows.to_batches()
 
 
-# -- Spark itself ------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _said(name: str) -> Iterator[None]:
-    """What Spark says of what it could not do, as one sentence."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise DataError(_sentence(name, str(error))) from error
-
-
-def _sentence(name: str, text: str) -> str:
-    """The line of Spark's that says why.
-
-    >>> _sentence("rows", "Job aborted.\\nCaused by: SparkException: Python worker exited unexpectedly (crashed)")
-    'rows: a Python worker of Spark was killed, and no retry went better: is there enough memory for it?'
-    """
-    if "Python worker exited unexpectedly" in text or "Python worker failed to connect" in text:
-        return f"{name}: a Python worker of Spark was killed, and no retry went better: is there enough memory for it?"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line.removeprefix("Caused by: ").partition(": ")[2] for line in lines if line.startswith("Caused by: ")]
-    why = next((cause for cause in reversed(causes) if cause), lines[0] if lines else "it did not say why")
-    where = next((word for line in lines for word in line.split() if word.startswith("file:")), "")
-    return f"{name}: Spark could not read or count it: {why[:300]}{f' ({where})' if where and where not in why else ''}"
-
-
-def session(master: str | None = None) -> Any:
-    """A session of Spark: the one that is running, or one on this `master`."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise DataError("Spark is not installed: pip install 'evenodds[spark]'") from None
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # of which only Arrow is used here
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
-    if master is None or not master.startswith("sc://"):
-        home = os.environ.get("JAVA_HOME")
-        if shutil.which("java") is None and not (home and os.path.exists(os.path.join(home, "bin", "java"))):
-            raise DataError("Spark needs Java 17 or newer, and there is none: install a JRE, or set JAVA_HOME")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the workers are whatever `python3` is
-    builder = SparkSession.builder.appName("evenodds").config("spark.log.level", "ERROR")
-    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-    if master is not None and master.startswith("sc://"):
-        return builder.remote(master).getOrCreate()
-    if master is None or master.startswith("local"):
-        builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-        builder = builder.config("spark.sql.shuffle.partitions", "8")  # 200 are for clusters
-    return builder.master(master or "local[*]").getOrCreate()
-
-
 def rows_at(paths: Sequence[str], master: str | None = None, separator: str | None = None) -> Spark:
     """The rows of files, read by Spark: Parquet, ORC, JSON lines, or CSV with a first row of names."""
     reader, first = session(master).read, paths[0]
     ending = os.path.splitext(first.removesuffix(".gz").rstrip("/"))[1].lower()
     name = several(paths, 1)
-    with _said(name):
+    with said(name):
         if ending in (".csv", ".tsv"):
             how = {"sep": separator or ("\t" if ending == ".tsv" else ","), "header": True, "escape": '"'}
             return Spark(reader.csv(list(paths), multiLine=True, **how), name, texts=True)

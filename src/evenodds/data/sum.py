@@ -15,9 +15,8 @@ from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.threads import in_order, threads_for
-from evenodds.errors import DataError
-from evenodds.families.leaves import Floats, Rows, count
-from evenodds.families.words import LEAF, PLAIN, count_words
+from evenodds.families.leaves import Floats, Rows, count, one_each
+from evenodds.families.words import LEAF, count_words
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
@@ -34,7 +33,7 @@ def cells(table: Table, name: str, column: Column) -> Any:
     assert column.family is not None
     if column.family.cells == "texts":
         return texts(raw, name)
-    return numbers(raw, name) if column.family.cells == "numbers" else codes(raw)
+    return numbers(raw, name) if column.family.cells == "numbers" else codes(raw, f"column {name!r}")
 
 
 def sum_table(
@@ -66,10 +65,7 @@ def _sum_shard(table: Table, schema: Schema, labels: Grid, rows: Rows, threads: 
     lists: dict[tuple[str, str], Counts] = {}
     for family, columns in together.items():
         if family.cells == "texts":
-            lists |= {
-                (name, LEAF): count_words(x, rows, schema.features[name].words or PLAIN, threads)
-                for name, x in columns.items()
-            }
+            lists |= {(name, LEAF): count_words(x, rows, schema.texts[name], threads) for name, x in columns.items()}
             continue
         leaves |= family.leaves(list(columns.values()), rows, {name: schema.features[name] for name in columns})
     return Tally.of(labels, leaves, lists)
@@ -122,13 +118,4 @@ def fold_of(start: int, rows: int, kept: NDArray[np.int64] | None, folds: int, s
 
 def target_codes(y: Raw | Coded, rows: int) -> Coded:
     """The classes of some rows: one for each, none missing."""
-    target = codes(y)
-    if len(target.codes) != rows:
-        raise DataError(
-            f"{len(target.codes)} target values for {rows} rows (inconsistent numbers of samples: "
-            f"[{rows}, {len(target.codes)}]): give a target value for each row"
-        )
-    if target.nullable and target.codes.min(initial=0) < 0:
-        row = int(np.argmax(target.codes < 0))
-        raise DataError(f"Input y contains NaN: the target is missing in row {row}; drop such rows")
-    return target
+    return one_each(y, rows, "target")

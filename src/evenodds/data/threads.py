@@ -19,14 +19,13 @@ PROCESSORS: int | None = None  # to run on, where another program shares them ou
 
 
 def threads_for(threads: int | None) -> int:
-    """How many threads to use: as many as asked for, or as there are processors to run on."""
-    if threads is not None and not isinstance(threads, (int, np.integer)):
-        raise ValueError(f"threads={threads!r}: expected a whole number, or None for as many as there are processors")
-    return (
-        PROCESSORS
-        or threads
-        or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
-    )
+    """How many threads to use: as many as asked for, or as there are processors to run on (None, or -1)."""
+    if threads is not None and not (isinstance(threads, (int, np.integer)) and threads >= -1):
+        raise ValueError(
+            f"threads={threads!r}: expected a whole number, or -1 or None for as many as there are processors"
+        )
+    every = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return PROCESSORS or (every if threads is None or threads < 1 else int(threads))
 
 
 class Elsewhere(ABC):
@@ -65,14 +64,28 @@ def in_order(work: Callable[[T], R], shards: Iterable[T], threads: int | None = 
         return
     n, left = threads_for(threads), iter(shards)
     first = list(itertools.islice(left, 2 if n > 1 else 0))
-    if len(first) < 2:  # one thread, or nothing for a second one to do
-        yield from map(work, itertools.chain(first, left))
+    several, every = len(first) > 1, handed_on(first, left)
+    if not several:  # one thread, or nothing for a second one to do
+        yield from map(work, every)
         return
     pool = ThreadPoolExecutor(min(n, len(shards)) if isinstance(shards, Sequence) else n)
     try:
-        yield from in_turn(lambda shard: pool.submit(work, shard).result, itertools.chain(first, left), n)
+        yield from in_turn(lambda shard: pool.submit(work, shard).result, every, n)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def handed_on(taken: list[T], rest: Iterable[T]) -> Iterator[T]:
+    """What was taken to be looked at before its turn, then the rest; none of it is held once it is handed on.
+
+    >>> rest = iter("abcd")
+    >>> taken = [next(rest), next(rest)]
+    >>> list(handed_on(taken, rest)), taken
+    (['a', 'b', 'c', 'd'], [])
+    """
+    while taken:
+        yield taken.pop(0)
+    yield from rest
 
 
 def in_turn(begin: Callable[[T], Callable[[], R]], shards: Iterable[T], ahead: int) -> Iterator[R]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
-import io
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -13,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenodds.cells import as_column, is_text
+from evenodds.data.encoding import in_utf8, unicode_of
 from evenodds.data.memory import Table, table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import TableBatch
+from evenodds.data.threads import handed_on
 from evenodds.errors import DataError
-from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
 from evenodds.texts import Texts
 
@@ -27,8 +27,6 @@ FIRST = 1 << 10  # rows of a Parquet file that are looked at before it is read, 
 DIFFERENT = 64  # bytes of a text: longer ones are no categories, if most differ
 MOST = 1 << 17  # rows of a batch
 LINES = 1 << 26  # bytes of a batch of JSON lines, at most; and of one line
-_WIDE = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}  # of which one begins as that of UTF-16
-_BOMS = {**_WIDE, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 def _batch_rows(columns: int, most: int) -> int:
@@ -123,21 +121,20 @@ class ParquetReader:
 
         self.stream, self.name, self.progress, self.most, self.groups = stream, name, progress, most, groups
         stream.seek(0)
-        self.names = _names(pq.read_schema(stream), name)
+        self.schema = pq.read_schema(stream)
+        self.names = _names(self.schema, name)
 
     def batches(self, columns: list[str] | None = None) -> Iterator[TableBatch]:
         """All rows."""
         import pyarrow.parquet as pq
 
         self.stream.seek(0)
-        schema = pq.read_schema(self.stream)
-        self.stream.seek(0)
         file = pq.ParquetFile(self.stream, pre_buffer=False, buffer_size=1 << 17)
         wanted, about = self.names if columns is None else columns, file.metadata
         groups = range(*(self.groups or (0, about.num_row_groups)))
         length, different = _looked(file, wanted, groups)
         # of texts that repeat, the file has codes; a dictionary of texts that do not would hold all of them
-        known = [field.name for field in schema if is_text(field.type) and field.name not in different]
+        known = [field.name for field in self.schema if is_text(field.type) and field.name not in different]
         self.stream.seek(0)
         file = pq.ParquetFile(self.stream, read_dictionary=known, pre_buffer=False, buffer_size=1 << 17)
         size = self.stream.seek(0, os.SEEK_END)
@@ -192,46 +189,59 @@ class ArrowReader:
                 told = int(self.size * share)
 
 
+def _line(stream: Any, name: str, number: int, what: str, begun: bytes = b"") -> bytes:
+    """The next line with its end, nothing where there is none; one that is too long is refused before it is read.
+
+    Where one has been begun, all of it.
+    """
+    line: bytes = begun + stream.readline(LINES - len(begun))
+    if len(line) >= LINES and line[-1:] != b"\n":
+        raise DataError(f"{name}, line {number:,}: longer than {LINES >> 20} MB; expected one {what} a line")
+    return line
+
+
 class JsonReader:
     """JSON objects, one to a line (or a JSON array of objects): a key is a column; a line that is none is left out."""
 
     def __init__(self, stream: Any, name: str, encoding: str | None = None) -> None:
-        self.stream, self.name = _in_utf8(stream, encoding), name
-        self.first = self._take(1)
-        rows, _, bad = self.first
-        if not rows and not bad:
+        self.stream, self.name, self._line = in_utf8(stream, encoding, unicode_of), name, 1
+        self._begun = False  # a file is an array if its first line with something on it begins one; no later line does
+        self._parts = self._every()
+        self._first = list(itertools.islice(self._parts, 1))
+        if not self._first:
             raise DataError(f"{name} is empty")
+        rows, bad = self._first[0]
         if 10 * len(bad) > len(rows) + len(bad):
             among = f"and {len(bad):,} of the first {len(rows) + len(bad):,} lines are like that; "
             raise DataError(f"{name}, line {bad[0]:,} is not a JSON object, {among}expected one a line, in UTF-8")
         self.names: list[str] = list(dict.fromkeys(key for row in rows for key in row))
         self.nested = {key for key in self.names if all(_is_nested(row.get(key)) for row in rows)}
 
-    def _take(self, line: int) -> tuple[list[dict[str, Any]], int, list[int]]:
-        """Up to 10,000 lines from a line on: their rows, the number of the next line, and the lines that are none."""
+    def _every(self) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:
+        """All lines, up to 10,000 at a time: their rows, and the numbers of the lines that are none."""
+        while any(part := self._take()):
+            yield part
+
+    def _take(self) -> tuple[list[dict[str, Any]], list[int]]:
         rows: list[dict[str, Any]] = []
         bad: list[int] = []
         size = 0
         while len(rows) + len(bad) < SAMPLE and size < LINES:
-            text = self.stream.readline(LINES)
+            text = _line(self.stream, self.name, self._line, "JSON object")
             if not text:
                 break
-            if len(text) >= LINES and text[-1:] != b"\n":
-                where = f"{self.name}, line {line:,}"
-                raise DataError(f"{where}: longer than {LINES >> 20} MB; expected one JSON object a line")
-            if line == 1:
-                text = text.removeprefix(codecs.BOM_UTF8)
             if text.strip():
                 size += len(text)
-                if not rows and not bad and text.lstrip()[:1] == b"[":
-                    return self._array(text), line + 1, []
+                begun, self._begun = self._begun, True
+                if not begun and text.lstrip()[:1] == b"[":
+                    return self._array(text), []
                 row = _object(text)
                 if row is None:
-                    bad.append(line)
+                    bad.append(self._line)
                 else:
                     rows.append(row)
-            line += 1
-        return rows, line, bad
+            self._line += 1
+        return rows, bad
 
     def _array(self, start: bytes) -> list[dict[str, Any]]:
         found = _loaded(start)
@@ -248,41 +258,12 @@ class JsonReader:
 
     def batches(self, columns: list[str] | None = None) -> Iterator[TableBatch]:
         """All rows."""
-        (rows, line, bad), start = self.first, 0
-        keys = self.names if columns is None else columns
-        while rows or bad:
+        keys, start = self.names if columns is None else columns, 0
+        for rows, bad in handed_on(self._first, self._parts):
             trouble = Trouble(len(bad), f"{self.name}, line {bad[0]:,}") if bad else None
             cells = {key: _cells([row.get(key) for row in rows], key in self.nested) for key in keys}
             yield TableBatch(Table(cells, len(rows)), start, Report(broken=trouble), file=self.name)
             start += len(rows)
-            rows, line, bad = self._take(line)
-
-
-def _in_utf8(stream: Any, encoding: str | None) -> Any:
-    """A stream of lines in UTF-8, whatever encoding it comes in."""
-    start = stream.peek(4)
-    encoding = encoding or next((name for bom, name in _BOMS.items() if start.startswith(bom)), None)
-    if encoding is None:
-        return stream
-    try:
-        return _Recoded(io.TextIOWrapper(stream, encoding, "replace", newline="\n"))
-    except LookupError:
-        raise DataError(f"encoding={encoding!r} is not known; expected one such as 'cp1252'") from None
-
-
-class _Recoded:
-    """A stream of text as one of UTF-8."""
-
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self.text = text
-
-    def readline(self, most: int) -> bytes:
-        """The next line, or so much of it."""
-        return self.text.readline(most).encode("utf-8", "replace")
-
-    def read(self, most: int = -1) -> bytes:
-        """The rest, or so much of it."""
-        return self.text.read(most).encode("utf-8", "replace")
 
 
 def _object(text: bytes) -> dict[str, Any] | None:
@@ -314,26 +295,26 @@ def _cells(values: list[Any], nested: bool) -> Any:
     """A column of JSON values. A list or an object among others is its text, so that batches do not matter."""
     if not nested:
         values = [json.dumps(v, ensure_ascii=False) if isinstance(v, (list, dict)) else v for v in values]
-    try:
-        return as_column(values)
-    except OverflowError:  # a whole number of more than 63 bits
-        pass
-    try:
-        return pa.array(values, pa.uint64())
-    except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if v is None or v != v else canonical(v) for v in values], pa.string())
+    return as_column(values)
 
 
 class LineReader:
     """A text on every line: one column without a header."""
 
-    def __init__(self, stream: Any, name: str, column: str) -> None:
-        self.stream, self.name, self.names = stream, name, [column]
+    def __init__(self, stream: Any, name: str, column: str, encoding: str | None = None) -> None:
+        self.stream, self.name, self.names = in_utf8(stream, encoding), name, [column]
 
     def batches(self, columns: list[str] | None = None) -> Iterator[TableBatch]:
         """All lines."""
         start = 0
-        while lines := self.stream.readlines(LINES >> 4):
-            texts = Texts.of_bytes([line.rstrip(b"\r\n") for line in lines])
+        while lines := self._some(start):
+            texts = Texts.of_bytes([line.rstrip(b"\r") for line in lines])
             yield TableBatch(Table({self.names[0]: texts}, len(texts)), start, file=self.name)
             start += len(texts)
+
+    def _some(self, start: int) -> list[bytes]:
+        """The next lines: those of a batch, cut out of one piece, which takes half as long as reading each."""
+        lines: list[bytes] = self.stream.read(LINES >> 4).split(b"\n")
+        if last := lines.pop():
+            lines.append(_line(self.stream, self.name, start + len(lines) + 1, "text", last).removesuffix(b"\n"))
+        return lines

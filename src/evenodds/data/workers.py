@@ -54,8 +54,10 @@ class Sharded:
 
     @functools.cached_property
     def rows(self) -> list[int]:
-        """How many rows each shard has; a pass of its own, where files do not say it."""
-        return list(Near(self, None).each(_rows_of_all, whole=True))
+        """How many rows each shard has; a pass of its own over those that do not say it."""
+        untold = [shard for shard in self.shards if shard.rows is None]
+        counted = iter(list(Near(self, None).run(_rows_of_all, untold)))
+        return [next(counted) if shard.rows is None else shard.rows for shard in self.shards]
 
     def sample(self) -> Table:
         """The first rows."""
@@ -92,18 +94,17 @@ class Near(Elsewhere):
     def __iter__(self) -> Iterator[Any]:
         return made(self.source.files.batches(self.columns), self.steps, 0, self.numbers)
 
-    def each(self, work: Callable[[Any], Any], whole: bool = False) -> Iterator[Any]:
-        """work(batch) for every batch, in their order; or of all batches of each shard."""
-        for found in self._run(work if whole else functools.partial(_each, work)):
-            yield from [found] if whole else found
+    def each(self, work: Callable[[Any], Any]) -> Iterator[Any]:
+        """work(batch) for every batch, in their order."""
+        return itertools.chain.from_iterable(self.run(functools.partial(_each, work), self.source.shards))
 
     def added(self, work: Callable[[Any], Any], total: Callable[[Sequence[Any]], Any]) -> Any:
         """The total of work(batch) over all batches: added for each shard, and then here."""
-        parts = self._run(functools.partial(_added, work, total))
+        parts = self.run(functools.partial(_added, work, total), self.source.shards)
         return added(lambda part: part, (part for part in parts if part is not None), 1, total)
 
-    def _run(self, work: Callable[[Iterator[Any]], Any]) -> Iterator[Any]:
-        """work(batches) of every shard, in their order; a worker that was killed is replaced, once."""
+    def run(self, work: Callable[[Iterator[Any]], Any], shards: Sequence[Shard]) -> Iterator[Any]:
+        """work(batches) of each of these shards, in their order; a worker that was killed is replaced, once."""
         task, progress = cloudpickle.dumps((self, work)), self.source.files.progress
         befores = itertools.accumulate(self.source.rows, initial=0) if self.exact else itertools.repeat(0)
         workers = self.source.pool
@@ -112,9 +113,9 @@ class Near(Elsewhere):
             shard, before = job
             return workers.begin(shard.name, _task, task, shard, before)
 
-        found = in_turn(begin, zip(self.source.shards, befores), workers.many + 1)
+        found = in_turn(begin, zip(shards, befores), workers.many + 1)
         try:
-            for shard, raw in zip(self.source.shards, found):
+            for shard, raw in zip(shards, found):
                 if progress is not None:
                     progress(shard.size)
                 yield cloudpickle.loads(raw)
