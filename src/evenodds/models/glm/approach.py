@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from evenodds.models.glm.blocks import Floats
+from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.problem import Problem
 
 MOST = 8  # passes
@@ -25,7 +26,7 @@ def approach(problem: Problem, begin: Floats, near: Floats) -> Floats:
     """A point near the minimum, given a Hessian of data and prior that is close to the one at the start."""
     flat = begin.ravel(order="F").copy()
     try:
-        divided = _divided_by(near)
+        divided = Curvature(near).divide
     except LinAlgError:
         return begin
     diagonal, pairs = np.diag(near), list[tuple[Floats, Floats]]()
@@ -47,16 +48,6 @@ def approach(problem: Problem, begin: Floats, near: Floats) -> Floats:
         cost, gradient, slope = new_cost, new_gradient, new_slope
     problem.free = None  # which columns may move is for the first whole Hessian to tell
     return problem.shaped(flat)
-
-
-def _divided_by(hessian: Floats) -> Callable[[Floats], Floats]:
-    """v to hessian⁻¹ v."""
-    diagonal = np.diag(hessian)
-    if not np.all(diagonal > 0):
-        raise LinAlgError("flat")
-    scale = 1.0 / np.sqrt(diagonal)
-    factor = cho_factor(hessian * scale * scale[:, None], lower=True)
-    return lambda v: scale * np.asarray(cho_solve(factor, scale * v))
 
 
 def _inverse_times(gradient: Floats, divided: Callable[[Floats], Floats], pairs: list[tuple[Floats, Floats]]) -> Floats:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenodds.cells import target_kind
+from evenodds.cells import codes, target_kind
 from evenodds.data.decide import decide
-from evenodds.data.reading import coded
 from evenodds.data.source import Memory, Source
-from evenodds.errors import DataError, warn
+from evenodds.errors import DataError, did_you_mean, warn
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
 from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.settings import RegressionSettings
-from evenodds.schema import Column, Schema, SchemaWarning, did_you_mean
+from evenodds.schema import Column, Schema, SchemaWarning
 
 
-def schema_of(source: Source, roles: Roles, settings: RegressionSettings, columns: Any) -> Schema:
+def schema_of(source: Source, roles: Roles, columns: Any) -> Schema:
     """What each column is, decided from the first rows, as in naive Bayes; a number is taken as it is."""
     sample = source.table if isinstance(source, Memory) else source.sample()
     for name in roles.names:
@@ -53,7 +52,7 @@ def likely_family(source: Source, roles: Roles) -> type[Gaussian | Bernoulli | C
     if roles.target not in sample.columns:
         raise DataError(f"{source.name}: {did_you_mean(roles.target, sample.columns)}")
     raw = sample[roles.target]
-    if len(coded(raw, f"{source.name}: the target {roles.target!r}").labels) == 2:
+    if len(codes(raw, f"{source.name}: the target {roles.target!r}").labels) == 2:
         return Bernoulli
     return Categorical if target_kind(raw) == "text" else Gaussian
 
@@ -64,5 +63,7 @@ def check_roles(roles: Roles, settings: RegressionSettings) -> None:
         raise DataError("an exposure is for a Poisson target; of others, an offset is added to the score")
     if roles.trials is not None and settings.family is not Bernoulli:
         raise DataError("trials are for a Bernoulli target: a number of successes among them")
+    if roles.trials is not None and settings.prior == "jeffreys":
+        raise DataError("prior='jeffreys' takes rows of successes and failures, not trials: give each its own row")
     if roles.offset is not None and settings.family is Categorical:
         raise DataError("an offset has no meaning where there are several scores a row")

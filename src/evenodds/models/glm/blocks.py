@@ -112,10 +112,16 @@ class Tile:
 
     def quadratic(self, matrix: Floats) -> Floats:
         """xᵀ matrix x of each row."""
+        return next(self.quadratics([matrix]))
+
+    def quadratics(self, matrices: Iterable[Floats]) -> Iterator[Floats]:
+        """The same for several, one after the other."""
         x = self.columns()
-        if isinstance(x, np.ndarray):
-            return np.asarray(np.einsum("ij,ij->i", x @ matrix, x))
-        return np.asarray(x.multiply(x @ matrix).sum(axis=1)).ravel()
+        for matrix in matrices:
+            if isinstance(x, np.ndarray):
+                yield np.asarray(np.einsum("ij,ij->i", x @ matrix, x))
+            else:
+                yield np.asarray(x.multiply(x @ matrix).sum(axis=1)).ravel()
 
 
 def _times(sparse: Any, coefficients: Floats) -> Floats:
@@ -208,10 +214,6 @@ class Gram:
             part = np.zeros((len(self._sums), d))
             scatter_rows(tile.codes, tile.dense * weights[:, None], part)
             self._sums[:, first : first + d] += part
-
-    def total(self) -> Floats:
-        """The symmetric matrix."""
-        return mirrored(self.lower)
 
 
 def mirrored(lower: Floats) -> Floats:

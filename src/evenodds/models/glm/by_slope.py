@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.problem import HALVINGS, Minimum, Problem, Step
+from evenodds.models.glm.problem import HALVINGS, ROUNDING, Minimum, Problem, Step
 from evenodds.models.glm.sums import Sums
 
 MANY = 1 << 14  # coefficients, from which on L-BFGS keeps fewer steps in mind
 
 
 def lbfgs(problem: Problem, begin: Floats, most: int) -> Minimum:
-    """L-BFGS (Liu and Nocedal 1989), each coefficient scaled by the curvature at the start.
+    """L-BFGS (Liu and Nocedal 1989), each coefficient scaled by the curvature at the start, the cost by its unit.
 
     Convergence is judged by the curvature last seen, and where that says yes, by the curvature there: it takes as long
     as the rest of a pass, with many classes longer.
@@ -24,7 +24,7 @@ def lbfgs(problem: Problem, begin: Floats, most: int) -> Minimum:
     flat = begin.ravel(order="F").copy()
     cost, gradient, sums = problem.at(flat, 1)
     diagonal = curves = _curves(problem, sums)
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    unit, scale = problem.unit, problem.unit / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     steps = [Step(1, cost, problem.slope(gradient, diagonal, sums.weight), 1.0)]
     last: dict[str, Any] = {}
     ended: tuple[float, Floats, Sums] | None = None
@@ -32,7 +32,7 @@ def lbfgs(problem: Problem, begin: Floats, most: int) -> Minimum:
     def function(x: Floats) -> tuple[float, Floats]:
         value, slope, _ = problem.at(flat + scale * x, 1, curves=False)
         last.update(value=value, slope=slope)
-        return value, scale * slope
+        return value / unit**2, scale * slope / unit**2
 
     def look(x: Floats) -> None:
         nonlocal curves, ended
@@ -70,8 +70,7 @@ def ascent(problem: Problem, begin: Floats, most: int, rate: float | None) -> Mi
     flat = begin.ravel(order="F").copy()
     cost, gradient, sums = problem.at(flat, 1)
     steps: list[Step] = []
-    assert sums.hessian is not None
-    curves = sums.hessian.ravel(order="F") + problem.prior.diagonal
+    curves = _curves(problem, sums)
     length = 1.0 / max(float(curves.sum()), np.finfo(float).tiny) if rate is None else rate
     while True:
         slope = problem.slope(gradient, curves, sums.weight)
@@ -80,7 +79,7 @@ def ascent(problem: Problem, begin: Floats, most: int, rate: float | None) -> Mi
         new = problem.at(flat - length * gradient, 1)
         if rate is None:
             tries = 0
-            while new[0] > cost and tries < HALVINGS:
+            while _rose(cost, gradient, new) and tries < HALVINGS:
                 length, tries = length / 2, tries + 1
                 new = problem.at(flat - length * gradient, 1)
         steps.append(Step(len(steps) + 1, cost, slope, length))
@@ -90,7 +89,16 @@ def ascent(problem: Problem, begin: Floats, most: int, rate: float | None) -> Mi
         cost, gradient, sums = new
         if not np.isfinite(cost):
             raise ValueError(f"gradient ascent left all bounds at step {len(steps)}: take a smaller rate than {rate:g}")
-        assert sums.hessian is not None
-        curves = sums.hessian.ravel(order="F") + problem.prior.diagonal
+        curves = _curves(problem, sums)
     steps.append(Step(len(steps) + 1, cost, slope, 0.0))
     return Minimum(problem.shaped(flat), sums, None, slope <= problem.tolerance, "ascent", tuple(steps))
+
+
+def _rose(cost: float, gradient: Floats, new: tuple[float, Floats, Sums]) -> bool:
+    """Whether a step along the gradient made the cost larger.
+
+    Near the minimum the difference of two costs is all rounding; there the slopes at both ends tell, which for a
+    parabola is the same: -length · (g·g + g·g') / 2.
+    """
+    rise = new[0] - cost
+    return bool(rise > 0 if abs(rise) > ROUNDING * abs(cost) else gradient @ (gradient + new[1]) < 0)

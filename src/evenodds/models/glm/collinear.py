@@ -11,7 +11,7 @@ from scipy.linalg import qr, solve_triangular
 
 from evenodds.models.alone import alone
 from evenodds.models.glm.factor import triangle_of
-from evenodds.models.glm.relation import Term, relation
+from evenodds.models.glm.relation import Part, relation
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -76,57 +76,101 @@ def collinear(factor: Floats, names: Sequence[str], intercept: int | None = None
         return _collinear(factor, tuple(names), intercept, tolerance(factor.shape[1]))
 
 
-def collinear_gram(gram: Floats, names: Sequence[str], intercept: int | None = None) -> Collinear:
-    """Find the collinear columns of X from its Gram matrix X'WX.
-
-    Squaring has cost half of the digits: two columns whose angle is below about 1e-7 are taken for collinear here
-    (the tolerance is the square root of the triangle's). Where that may matter, give `collinear` the triangle.
+@dataclass(frozen=True, eq=False)
+class Roots:
+    """A Gram matrix X'WX by the eigenvalues and vectors it has when its columns are scaled to length 1.
 
     >>> X = np.column_stack([np.ones(4), [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    >>> print(collinear_gram(X.T @ X, ["intercept", "left", "right"], intercept=0))
+    >>> print(Roots.of(X.T @ X).collinear(["intercept", "left", "right"], intercept=0))
     `left` + `right` = 1
     """
-    length = np.sqrt(np.maximum(np.diag(gram), 0.0))
-    safe = np.where(length > 0, length, 1.0)
-    with alone():
-        values, vectors = np.linalg.eigh(gram / safe / safe[:, None])
-        factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * length
-        return _collinear(factor, tuple(names), intercept, tolerance(len(gram)) ** 0.5)
+
+    values: Floats  # (p,), ascending
+    vectors: Floats  # (p, p)
+    length: Floats  # of the columns
+
+    @staticmethod
+    def of(gram: Floats) -> Roots:
+        """The eigenvalues of a Gram matrix."""
+        length = np.sqrt(np.maximum(np.diag(gram), 0.0))
+        safe = np.where(length > 0, length, 1.0)
+        return Roots(*np.linalg.eigh(gram / safe / safe[:, None]), length)
+
+    def factor(self, flat: int = 0) -> Floats:
+        """A factor of the Gram matrix, its least eigenvalues, so many of them, taken for nothing."""
+        values = np.where(np.arange(len(self.values)) < flat, 0.0, np.maximum(self.values, 0.0))
+        return np.sqrt(values)[:, None] * self.vectors.T * self.length
+
+    def collinear(self, names: Sequence[str], intercept: int | None = None) -> Collinear:
+        """The collinear columns of X.
+
+        Squaring has cost half of the digits: two columns whose angle is below about 1e-7 are taken for collinear here
+        (the tolerance is the square root of the triangle's).
+        """
+        return _collinear(self.factor(), tuple(names), intercept, tolerance(len(self.values)) ** 0.5)
+
+    def null_space(self, dropped: Indices) -> Floats:
+        """As `Collinear` has it, of the directions with the least eigenvalues: as many as columns are dropped."""
+        flat = self.vectors[:, : len(dropped)] / np.where(self.length > 0, self.length, 1.0)[:, None]
+        null: Floats = flat @ np.linalg.inv(flat[dropped])
+        null[dropped] = np.eye(len(dropped))
+        return null
 
 
 def _collinear(factor: Floats, names: tuple[str, ...], intercept: int | None, small: float) -> Collinear:
     """The verdict, for a given tolerance."""
-    rows, p = factor.shape
-    if rows > p:
-        factor = triangle_of(factor)
-    if len(names) != p:
-        raise ValueError(f"{len(names)} names for {p} columns; give each column one name")
+    if len(names) != factor.shape[1]:
+        raise ValueError(f"{len(names)} names for {factor.shape[1]} columns; give each column one name")
     length = lengths(factor)
-    unit = factor / np.where(length > 0, length, 1.0)
-    order = list(range(p))
-    if intercept is not None:
-        order.insert(0, order.pop(intercept))
-    singular = np.linalg.svd(unit, compute_uv=False)
-    if rows >= p > 0 and singular[-1] > small:
-        everything = np.arange(p)
-        return Collinear(names, everything, everything[:0], np.zeros((p, 0)), (), _condition(unit))
-    kept = _independent(unit, order, small)
-    rank = int(np.count_nonzero(singular > small))
-    if len(kept) < rank:  # no clean line between dependent and not: the columns that pivoting finds furthest apart
-        pivoted = qr(unit, mode="r", pivoting=True)[1][:rank]
-        kept = _well_conditioned(unit, sorted(pivoted.tolist()), small)
-    dropped = np.setdiff1d(np.arange(p), kept)
+    unit = _unit(factor, length)
+    kept = _kept(unit, intercept, small)
+    dropped = np.setdiff1d(np.arange(len(names)), kept)
     basis = unit[:, kept]
+    null = np.zeros((len(names), len(dropped)))
+    if not len(dropped):
+        return Collinear(names, kept, dropped, null, (), _condition(basis))
     share, noise = _shares(basis, unit[:, dropped], small)
     with np.errstate(over="ignore", invalid="ignore"):  # units may be 1e400 apart where nothing is shared
         ratio = length[dropped] / length[kept][:, None]
         share, noise = np.where(share == 0, 0.0, share * ratio), np.where(share == 0, 0.0, noise * ratio)
-    null = np.zeros((p, len(dropped)))
     null[kept] = -share
     null[dropped, np.arange(len(dropped))] = 1.0
     crowded = len(kept) == unit.shape[0]
     relations = _relations(names, kept, dropped, share, noise, intercept, crowded)
     return Collinear(names, kept, dropped, null, relations, _condition(basis))
+
+
+def independent(factor: Floats, intercept: int | None = None) -> Indices:
+    """The numbers of the columns that are no combination of those before them, the intercept counting as the first.
+
+    >>> independent(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
+    array([0, 2])
+    """
+    with alone():
+        return _kept(_unit(factor, lengths(factor)), intercept, tolerance(factor.shape[1]))
+
+
+def _unit(factor: Floats, length: Floats) -> Floats:
+    """The columns scaled to length 1, by no more rows than columns."""
+    unit = factor / np.where(length > 0, length, 1.0)
+    return triangle_of(unit) if len(unit) > unit.shape[1] else unit
+
+
+def _kept(unit: Floats, intercept: int | None, small: float) -> Indices:
+    """The independent ones of columns of length 1."""
+    rows, p = unit.shape
+    order = list(range(p))
+    if intercept is not None:
+        order.insert(0, order.pop(intercept))
+    singular = np.linalg.svd(unit, compute_uv=False)
+    if rows >= p > 0 and singular[-1] > small:
+        return np.arange(p)
+    kept = _independent(unit, order, small)
+    rank = int(np.count_nonzero(singular > small))
+    if len(kept) < rank:  # no clean line between dependent and not: the columns that pivoting finds furthest apart
+        pivoted = qr(unit, mode="r", pivoting=True)[1][:rank]
+        kept = _well_conditioned(unit, sorted(pivoted.tolist()), small)
+    return kept
 
 
 def _shares(basis: Floats, columns: Floats, small: float) -> tuple[Floats, Floats]:
@@ -232,7 +276,7 @@ def _relations(
     for i, j in enumerate(dropped):
         support = np.flatnonzero(share[:, i])
         terms = [
-            Term("" if k == intercept else names[k], share[n, i], noise[n, i]) for n, k in zip(support, kept[support])
+            Part("" if k == intercept else names[k], share[n, i], noise[n, i]) for n, k in zip(support, kept[support])
         ]
         # a multiple of an earlier dropped column is shorter to say than the combination both are
         if len(terms) > 1 and not (crowded and len(terms) == len(kept)):
@@ -241,7 +285,7 @@ def _relations(
                 factor = share[n, i] / share[n, twin] if share[n, twin] else 0.0
                 apart = np.abs(share[:, i] - factor * share[:, twin])
                 if factor and np.all(apart <= noise[:, i] + abs(factor) * noise[:, twin]):
-                    terms = [Term(names[dropped[twin]], factor, noise[n, i] / abs(share[n, twin]))]
+                    terms = [Part(names[dropped[twin]], factor, noise[n, i] / abs(share[n, twin]))]
                     break
         sentences.append(relation(names[j], terms, len(kept) if crowded else None))
     return tuple(sentences)

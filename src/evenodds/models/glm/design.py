@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.labels import Labels
 from evenodds.models.glm.blocks import Codes, Floats
-from evenodds.schema import Schema, did_you_mean
+from evenodds.schema import Schema
 
 INTERCEPT = "intercept"
 
@@ -70,6 +70,16 @@ class Design:
     def width(self) -> int:
         """How many columns."""
         return len(self.names)
+
+    @property
+    def plain(self) -> Design:
+        """The same with every number as it came."""
+        return dataclasses.replace(self, shift=np.zeros_like(self.shift), scale=np.ones_like(self.scale))
+
+    @property
+    def moved(self) -> bool:
+        """Whether numbers are centred or scaled inside."""
+        return bool(self.shift.any() or np.any(self.scale != 1))
 
     @property
     def references(self) -> dict[str, str]:
@@ -236,8 +246,3 @@ def check_references(references: Mapping[str, Any], columns: Sequence[str]) -> N
     for name in references:
         if name not in columns:
             raise DataError(f"reference: {did_you_mean(name, columns)}" if columns else "no column is a category")
-
-
-def rescaled(design: Design, shift: Floats, scale: Floats) -> Design:
-    """The same columns, centred and scaled otherwise."""
-    return dataclasses.replace(design, shift=shift, scale=scale)

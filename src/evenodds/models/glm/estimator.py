@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,16 +13,19 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from evenodds.cells import target_kind
 from evenodds.data.files import Files, is_source, read
-from evenodds.data.memory import Table, table
-from evenodds.data.source import Memory, Source
+from evenodds.data.memory import table
+from evenodds.data.source import Source
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.given import each, extras, joined, told
-from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory
+from evenodds.models.glm.given import beside, in_memory_of, names_only, said_of_files
+from evenodds.models.glm.null import counting, explained, scored
+from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory, in_memory
 from evenodds.models.glm.regress import regress
 from evenodds.models.glm.regression import Regression
+from evenodds.models.glm.scoring import Where
 from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
 from evenodds.models.shell import Shell, drop, eager, has_frame, target_of
@@ -67,8 +71,8 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         How the minimum is found; "auto" chooses, and `summary()` tells.
     tolerance : float
         When the fit is done: |slope_j| ≤ tolerance · sqrt(curvature_j · rows), for every coefficient.
-    most : int
-        Steps of Newton's at most.
+    max_iter : int
+        Steps of Newton's at most; of L-BFGS and ascent, 50 times as many.
     rate : float, optional
         Of gradient ascent.
     missing : {"refuse", "drop"}
@@ -95,7 +99,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         errors: Any = "model",
         solver: Any = "auto",
         tolerance: float = 1e-7,
-        most: int = 100,
+        max_iter: int = 100,
         rate: float | None = None,
         missing: Any = "refuse",
         reference: Any = None,
@@ -110,7 +114,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         self.errors = errors
         self.solver = solver
         self.tolerance = tolerance
-        self.most = most
+        self.max_iter = max_iter
         self.rate = rate
         self.missing = missing
         self.reference = reference
@@ -156,8 +160,6 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
             schema = Schema(self.schema.columns, roles.target, self.schema.target_kind)
         elif isinstance(source, SparseMemory):
             names = [f"x{j}" for j in range(source.matrix.shape[1])]
-            from evenodds.cells import target_kind
-
             schema = Schema(dict.fromkeys(names, NUMBER), roles.target, target_kind(source.table[roles.target]))
         model, report = regress(source, roles, settings, self.columns, schema, self.threads)
         if is_source(X):
@@ -166,45 +168,26 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> RegressionSettings:
         return RegressionSettings(
-            self.family, self.prior, self.intercept, self.errors, self.solver, self.tolerance, self.most, self.rate,
+            self.family, self.prior, self.intercept, self.errors, self.solver, self.tolerance, self.max_iter, self.rate,
             self.missing, self.reference, self.variance,
         )  # fmt: skip
 
     def _source(self, X: Any, y: Any, weights: Any, offset: Any, exposure: Any, trials: Any) -> tuple[Source, Roles]:
         """Where the rows are, and the names of the columns that are no features."""
         more = {"weights": weights, "offset": offset, "exposure": exposure, "trials": trials}
-        if is_source(X):
-            for name, value in {"y": y, **more}.items():
-                if not isinstance(value, str) and (value is not None or name == "y"):
-                    raise DataError(f"the rows are in a file: give {name} as the name of one of its columns")
-            source = read(X)
-            return source.rereadable() if isinstance(source, Files) else source, Roles(y, **more)
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X = eager(X)
-        named = {name: value for name, value in {"target": y, **more}.items() if isinstance(value, str)}
-        taken: dict[str, Any] = {}
-        if named:
+        if is_source(X):
+            names_only(y=y, **more)
+            source = read(X)
+            return source.rereadable() if isinstance(source, Files) else source, Roles(y, **more)
+        X, given, taken = eager(X), {"target": y, **more}, dict[str, Any]()
+        if named := {name: value for name, value in given.items() if isinstance(value, str)}:
             whole = table(X)
             taken = {name: whole[value] for name, value in named.items()}
             X = drop(X, *named.values()) if has_frame(X) else whole.without(*named.values())
         rows = self._features(X, reset=True)
-        columns: dict[str, Any] = {}
-        roles: dict[str, str] = {}
-        for name, value in {"target": y, **more}.items():
-            if value is None:
-                continue
-            raw = (
-                taken[name] if name in taken else told(name, value, rows.rows, _tells_classes(self) and trials is None)
-            )
-            label = named.get(name) or str(getattr(value, "name", None) or ("target" if name == "target" else name))
-            while label in rows.columns or label in columns:
-                label += "_"
-            columns[label], roles[name] = raw, label
-        if hasattr(X, "tocsr") and rows.dense is not None:
-            matrix = X.tocsr().astype(np.float64)
-            return SparseMemory(Table(columns, rows.rows), matrix=matrix), Roles(**roles)
-        return Memory(Table({**rows.columns, **columns}, rows.rows, rows.named)), Roles(**roles)
+        return in_memory_of(X, rows, given, taken, _tells_classes(self) and trials is None)
 
     def _keep(self, model: Regression) -> Self:
         self.model_ = model
@@ -224,7 +207,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
             errors=s.errors,
             solver=s.solver,
             tolerance=s.tolerance,
-            most=s.most,
+            max_iter=s.max_iter,
             rate=s.rate,
             missing=s.missing,
             reference=s.reference,
@@ -239,18 +222,17 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         """What the model says of some rows, or of all rows of some files, batch by batch."""
         check_is_fitted(self)
         if is_source(X):
-            return joined(each(self.model_, X, say))
+            return said_of_files(self.model_, X, say, offset=offset, exposure=exposure)
         X = eager(X)
-        extra = extras(self.model_, X)
+        told = beside(self.model_, X, offset=offset, exposure=exposure)
         rows = self._features(X, reset=False)
-        told = {
-            name: extra[name] if value is None and name in extra else value
-            for name, value in (("offset", offset), ("exposure", exposure))
-        }
         return say(X if hasattr(X, "tocsr") and rows.dense is not None else rows, **told)
 
     def predict_mean(self, X: Any, offset: Any = None, exposure: Any = None) -> Floats:
-        """The output's mean: a mean, a rate, or the probability of each class. An exposure that is not told is 1."""
+        """The output's mean: a mean, a rate, or the probability of each class. An exposure that is not told is 1.
+
+        Offset and exposure may be names of columns; of files they are.
+        """
         return self._said(X, offset, exposure, lambda rows, **t: self.model_.mean(rows, **t, threads=self.threads))
 
     def predict_interval(
@@ -262,52 +244,70 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         )
 
     def predict(self, X: Any, offset: Any = None, exposure: Any = None) -> NDArray[Any]:
-        """The mean of each row; of classes, the most probable one."""
-        mean = self.predict_mean(X, offset, exposure)
+        """The mean of each row; of classes, the most probable one.
+
+        With missing="drop" the mean of a row with a hole is NaN, and a class of it is refused.
+        """
         if not _tells_classes(self):
-            return mean
-        best: NDArray[Any] = self.classes_[mean.argmax(axis=1) if mean.ndim == 2 else (mean > 0.5).astype(int)]
-        return best
+            return self.predict_mean(X, offset, exposure)
+
+        def say(rows: Any, where: Where = in_memory, **told: Any) -> NDArray[np.int64]:
+            best = self.model_.best(self.model_.mean(rows, **told, threads=self.threads, where=where))
+            if np.any(best < 0):
+                raise DataError(
+                    f"no class can be told in {where(int(np.argmax(best < 0)))}: a cell is missing (NaN) or was never "
+                    "seen at fit; fill it, leave the row out, or ask for predict_proba, which is NaN there"
+                )
+            return best
+
+        best = self._said(X, offset, exposure, say).astype(np.int64)
+        classes: NDArray[Any] = self.classes_[best]
+        return classes
 
     @available_if(_tells_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, offset: Any = None) -> Floats:
-        """p(c | x)."""
+        """p(c | x); NaN with missing="drop" where a cell is."""
         mean = self.predict_mean(X, offset)
         return mean if mean.ndim == 2 else np.column_stack([1 - mean, mean])
 
     @available_if(_tells_classes)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any, offset: Any = None) -> Floats:
         """log p(c | x)."""
-        score = self._said(X, offset, None, lambda rows, **t: self.model_.score(rows, **t, threads=self.threads))
-        scores = np.column_stack([np.zeros(len(score)), score])
-        top = scores.max(axis=1, keepdims=True)
-        return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))
+        score = self._scores(X, offset)
+        costs = [self.model_.loss.costs(score, np.full(len(score), c)) for c in range(len(self.classes_))]
+        return -np.column_stack(costs)
 
     @available_if(_tells_classes)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any, offset: Any = None) -> Floats:
         """The log-odds of the second class against the first; with more classes, log p(c | x)."""
         check_is_fitted(self)
-        if len(self.classes_) > 2:
-            return self.predict_log_proba(X, offset)
-        score = self._said(X, offset, None, lambda rows, **t: self.model_.score(rows, **t, threads=self.threads))
-        return np.asarray(score if score.ndim == 1 else score[:, 0])
+        return self.predict_log_proba(X, offset) if len(self.classes_) > 2 else self._scores(X, offset)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> float:
-        """Accuracy of classes; of numbers, the share of the deviance that is explained (R² for the Gaussian)."""
+    def _scores(self, X: Any, offset: Any) -> Floats:
+        return self._said(X, offset, None, lambda rows, **t: self.model_.score(rows, **t, threads=self.threads))
+
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, exposure: Any = None, trials: Any = None
+    ) -> float:
+        """Accuracy of classes; of numbers, the share of the deviance that is explained (R² for the Gaussian).
+
+        The whole is the deviance of the one score that is best for all of these rows, offsets added. Where there is
+        none, all targets being the same, it is 0, as scikit-learn has it.
+        """
+        check_is_fitted(self)
+        if is_source(X) and isinstance(y, str):
+            raise DataError(f"y is the name {y!r}, and the rows are in a file: give the target of each row to score")
         y = target_of(X, y)
-        if _tells_classes(self):
+        if self.model_.classes:
             from sklearn.metrics import accuracy_score
 
-            return float(accuracy_score(np.asarray(y), self.predict(X, offset), sample_weight=sample_weight))
-        target = np.asarray(y, float)
-        w = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight, float)
-        loss, level = self.model_.loss, np.average(target, weights=w)
-        costs = loss.costs(loss.score(np.maximum(self.predict(X, offset, exposure), 1e-300)), target)
-        if self.family is Gaussian:
-            costs = loss.costs(self.predict(X, offset), target)
-        null = loss.costs(np.full(len(target), loss.score(level)), target)
-        least = loss.least(target)
-        return float(1 - (w @ (costs - least)) / (w @ (null - least)))
+            told = self.predict(X, offset)
+            return float(accuracy_score(np.asarray(y), told, sample_weight=counting(sample_weight, len(told))))
+        say = functools.partial(scored, self.model_, threads=self.threads)
+        score, added = self._said(X, offset, exposure, say).T
+        if not is_source(X):
+            trials = beside(self.model_, eager(X), trials=trials)["trials"]
+        return explained(self.model_, score, added, y, sample_weight, trials)
 
     def summary(self, level: float = 0.95) -> Summary:
         """What was fitted, how well, and each coefficient with its error and interval."""

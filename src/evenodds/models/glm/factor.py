@@ -51,7 +51,13 @@ class Factor:
         return Factor(np.zeros((0, columns + 1)), 0, 0.0)
 
     @staticmethod
-    def of(X: Floats, y: Floats, weights: Floats | None = None, names: Sequence[str] | None = None) -> Factor:
+    def of(
+        X: Floats,
+        y: Floats,
+        weights: Floats | None = None,
+        names: Sequence[str] | None = None,
+        threads: int | None = None,
+    ) -> Factor:
         """The factor of some rows; in shards of a few hundred, so that it takes little memory besides them."""
         rows, p = X.shape
         size = max(_SHARD, 8 * (p + 1))
@@ -71,7 +77,7 @@ class Factor:
             whole = triangle(0)
         else:
             with alone():
-                whole = triangle_of(np.concatenate(list(in_order(stacked, range(0, rows, _STACK * size)))))
+                whole = triangle_of(np.concatenate(list(in_order(stacked, range(0, rows, _STACK * size), threads))))
         if not np.isfinite(whole).all():
             raise _not_finite(X, y, names)
         counted = rows if weights is None else int(np.count_nonzero(weights))

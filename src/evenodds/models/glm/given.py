@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,14 @@ from sklearn.utils.validation import column_or_1d
 
 from evenodds.cells import as_column, numbers
 from evenodds.data.files import read
-from evenodds.data.memory import table
+from evenodds.data.memory import Table, table
+from evenodds.data.source import Memory, Source
 from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import check_weights
-from evenodds.models.glm.plan import reading_of
+from evenodds.models.glm.plan import Roles, SparseMemory, reading_of
 from evenodds.models.glm.regression import Regression
+from evenodds.models.glm.scoring import check_length, one_each
 from evenodds.models.shell import classes_of, eager
 
 
@@ -23,38 +26,68 @@ def told(name: str, value: Any, rows: int, is_class: bool) -> Any:
     """A vector that was given, one cell a row."""
     if name == "weights":
         return check_weights(value, rows)
-    if name == "target" and is_class:
+    if name != "target":
+        return one_each(name, value, rows)
+    if is_class:
         raw = classes_of(value)
-    elif name == "target":
-        raw = as_column(column_or_1d(eager(value), warn=True) if not hasattr(value, "__arrow_c_stream__") else value)
     else:
-        raw = np.broadcast_to(np.asarray(value, float), (rows,)) if np.ndim(value) == 0 else as_column(value)
-    if len(raw.codes if hasattr(raw, "codes") else raw) != rows:
-        raise DataError(
-            f"{len(raw)} values of {name} for {rows} rows (inconsistent numbers of samples: [{rows}, {len(raw)}]): "
-            "give one for each row"
-        )
+        raw = as_column(column_or_1d(eager(value), warn=True) if not hasattr(value, "__arrow_c_stream__") else value)
+    check_length(name, raw, rows)
     return raw
 
 
-def extras(model: Regression, X: Any) -> dict[str, Any]:
-    """The offset and the exposure, where the rows still have the columns they were at fit."""
-    names = {"offset": model.roles.offset, "exposure": model.roles.exposure}
-    if not any(names.values()) or hasattr(X, "tocsr"):
-        return {}
-    columns = table(X).columns
-    return {what: numbers(columns[name], name) for what, name in names.items() if name is not None and name in columns}
+def in_memory_of(
+    X: Any, rows: Table, given: dict[str, Any], taken: dict[str, Any], is_class: bool
+) -> tuple[Source, Roles]:
+    """Features in memory with what is given beside them, vectors or the columns that were taken out, as a source.
+
+    A vector without a name of its own is called after what it is; none hides a feature.
+    """
+    columns: dict[str, Any] = {}
+    roles: dict[str, str] = {}
+    for what, value in given.items():
+        if value is None:
+            continue
+        label = value if what in taken else str(getattr(value, "name", None) or what)
+        while label in rows.columns or label in columns:
+            label += "_"
+        raw = taken[what] if what in taken else told(what, value, rows.rows, is_class)
+        columns[label], roles[what] = raw, label
+    if hasattr(X, "tocsr") and rows.dense is not None:
+        return SparseMemory(Table(columns, rows.rows), matrix=X.tocsr().astype(np.float64)), Roles(**roles)
+    return Memory(Table({**rows.columns, **columns}, rows.rows, rows.named)), Roles(**roles)
 
 
-def each(model: Regression, path: Any, say: Callable[[Any], Any]) -> list[Any]:
-    """What is said of the rows of files, batch by batch, as the model reads them."""
+def names_only(**told: Any) -> None:
+    """Refuse what is no name where the rows are in a file."""
+    for name, value in told.items():
+        if value is not None and not isinstance(value, str):
+            raise DataError(f"the rows are in a file: give {name} as the name of one of its columns")
+
+
+def beside(model: Regression, X: Any, **told: Any) -> dict[str, Any]:
+    """What is told of rows in memory: names of their columns as those columns, and where nothing is told and the rows
+    still have the column that it was at fit, that column.
+    """
+    for what, value in told.items():
+        name = getattr(model.roles, what) if value is None else value
+        if isinstance(name, str) and not hasattr(X, "tocsr"):
+            rows = table(X)
+            if value is not None or name in rows.columns:
+                told[what] = numbers(rows[name], name)
+    return told
+
+
+def said_of_files(model: Regression, path: Any, say: Callable[..., Any], **told: Any) -> Any:
+    """What is said of the rows of files, read batch by batch as the model reads them; told are names of columns."""
+    names_only(**told)
     source = read(path)
-    reading = reading_of(model.schema, model.roles, list(source.sample().columns))
-    return list(in_order(lambda batch: say(reading(batch).table), source.batches(reading.columns), 1))
-
-
-def joined(parts: list[Any]) -> Any:
-    """What was said of batches, as of one."""
-    if parts and isinstance(parts[0], tuple):
+    roles = dataclasses.replace(model.roles, **{what: name for what, name in told.items() if name is not None})
+    reading = reading_of(model.schema, roles, list(source.sample().columns))
+    batches = source.batches(reading.columns)
+    parts = list(in_order(lambda batch: say(reading(batch).table, **told, where=batch.where), batches, 1))
+    if not parts:
+        raise DataError(f"{source.name} has no rows")
+    if isinstance(parts[0], tuple):
         return tuple(np.concatenate(some) for some in zip(*parts))
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return np.concatenate(parts)

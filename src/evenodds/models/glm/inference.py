@@ -11,19 +11,25 @@ Robust ("sandwich") errors hold when the variance is not what the distribution s
 1985). With r = y - mean and h a row's leverage, the filling is Σ w x xᵀ times
 
     HC0  r²      HC1  r² rows / (rows - coefficients)      HC2  r² / (1 - h)      HC3  r² / (1 - h)²
+
+Trials are rows written out: n of them with a share y of successes have Σ r² = n ((y - mean)² + y (1 - y)).
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from evenodds.errors import DataError
-from evenodds.families import Bernoulli, Categorical, Gaussian
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, summed
+from evenodds.families import Categorical, Gaussian
+from evenodds.families.leaves import check_weights
+from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, Tile, summed
+from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.losses import Loss
+from evenodds.models.glm.scoring import targets
 from evenodds.models.glm.separated import EITHER
 from evenodds.models.glm.sums import assembled, whole
 from evenodds.show import Figure, Frame
@@ -33,26 +39,24 @@ if TYPE_CHECKING:
     from evenodds.models.glm.settings import Errors
 
 
+FLAT = 2.0**-52  # of the reciprocal condition of a curvature: of its inverse no digit is known
+
+
 def inverse(hessian: Floats, free: Any) -> Floats:
     """The inverse of the curvature among the free coefficients; NaN for the others, and where it is flat."""
     at = np.flatnonzero(free)
     whole = np.full(hessian.shape, np.nan)
-    part = hessian[np.ix_(at, at)]
-    diagonal = np.diag(part)
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    try:
-        factor = cho_factor(part * scale * scale[:, None], lower=True)
-        found = cho_solve(factor, np.eye(len(at)))
-    except LinAlgError:
-        return whole
-    whole[np.ix_(at, at)] = (found + found.T) / 2 * scale * scale[:, None]
+    with contextlib.suppress(LinAlgError), np.errstate(over="ignore"):
+        curvature = Curvature(hessian[np.ix_(at, at)])
+        if curvature.condition > FLAT:
+            whole[np.ix_(at, at)] = np.where(np.isfinite(curvature.inverse), curvature.inverse, np.nan)
     return whole
 
 
 def sandwich(
     bread: Floats, rows: Rows, loss: Loss, b: Floats, kind: Errors, count: float, rank: int, threads: int | None = None
 ) -> Floats:
-    """The robust covariance, given the inverse curvature and one more pass."""
+    """The robust covariance of `count` rows, trials written out, given the inverse curvature and one more pass."""
     known = np.nan_to_num(bread)
 
     def work(block: Block) -> Floats:
@@ -66,9 +70,16 @@ def sandwich(
                 for (k, m), gram in zip(pairs, grams):
                     gram.add(tile, weights * first[:, k] * first[:, m])
                 continue
-            squares = first * first
+            squares = first * first + loss.spread(tile.y)
             if kind in ("HC2", "HC3"):
-                rest = np.maximum(1 - second * tile.quadratic(known), 1e-12)
+                rest = 1 - second * tile.quadratic(known)
+                beyond = np.flatnonzero((rest < 0) & (weights < 1))
+                if len(beyond):
+                    raise DataError(
+                        f"errors={kind!r}: a row of weight {weights[beyond[0]]:.2g} has a leverage above 1, which no "
+                        "whole row has; give weights of 1 or more, or errors='HC1'"
+                    )
+                rest = np.maximum(rest, 1e-12)
                 squares = squares / (rest if kind == "HC2" else rest * rest)
             grams[0].add(tile, weights * squares)
         return assembled(pairs, grams, block.width, outputs)
@@ -76,8 +87,40 @@ def sandwich(
     filling = whole(summed(rows, work, threads), loss.outputs)
     if kind == "HC1":
         filling *= count / max(count - rank, 1.0)
-    found = known @ filling @ known
-    return np.where(np.isnan(bread), np.nan, (found + found.T) / 2)
+    return np.where(np.isnan(bread), np.nan, moved(filling, known))
+
+
+def moved(covariance: Floats, matrix: Floats) -> Floats:
+    """matrix · covariance · matrixᵀ, symmetric; a variance below 0 is rounding, of rows that fit all but exactly."""
+    found: Floats = matrix @ covariance @ matrix.T
+    found = (found + found.T) / 2
+    np.fill_diagonal(found, np.maximum(np.diag(found), 0.0))
+    return found
+
+
+def log_odds(tile: Tile, score: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Of each class log p / (1 - p), and its variance by the delta method; 1 - p is nowhere formed.
+
+    rest_c = log Σ_{j≠c} e^s_j        log-odds s_c - rest_c        its slope in s_k: 1 for k = c, else -e^(s_k - rest_c)
+    """
+    rows, outputs = score.shape
+    scores, width = np.column_stack([np.zeros(rows), score]), tile.width
+    odds, slopes = np.empty(scores.shape), np.empty((*scores.shape, outputs))
+    for c in range(outputs + 1):
+        others = np.delete(scores, c, axis=1)
+        top = others.max(axis=1)
+        rest = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
+        odds[:, c] = scores[:, c] - rest
+        away = score - rest[:, None]
+        away[:, c - 1 : c] = 0.0  # of its own score, of which the first class has none
+        slopes[:, c] = -np.exp(away)
+        slopes[:, c, c - 1 : c] = 1.0
+    variance = np.zeros(scores.shape)
+    pairs = [(k, m) for k in range(outputs) for m in range(k + 1)]
+    parts = (covariance[k * width : (k + 1) * width, m * width : (m + 1) * width] for k, m in pairs)
+    for (k, m), both in zip(pairs, tile.quadratics(parts)):
+        variance += (1 if k == m else 2) * both[:, None] * slopes[:, :, k] * slopes[:, :, m]
+    return odds, variance
 
 
 def covariance(model: Regression) -> Floats | None:
@@ -156,13 +199,16 @@ def table(model: Regression, level: float = 0.95) -> Frame:
     estimate = model.coefficients.reshape(model.design.width, outputs)
     error = errors.reshape(model.design.width, outputs)
     infinite = model.infinite.reshape(model.design.width, outputs, order="F") if model.infinite.size else None
+    target = str(model.schema.target)
+    while target in ("coefficient", "estimate", "error", judge, "p", "low", "high"):
+        target += "_"
     rows: list[dict[str, Any]] = []
     for k in range(outputs):
         for j in model.design.shown(model.schema):
-            row: dict[str, Any] = {} if outputs == 1 else {str(model.schema.target): str(model.classes[k + 1])}
+            row: dict[str, Any] = {} if outputs == 1 else {target: str(model.classes[k + 1])}
             row["coefficient"] = model.names[j]
             b, s = float(estimate[j, k]), float(error[j, k])
-            if model.names[j] in model.dropped:
+            if j in model.left_out:
                 rows.append({**row, "estimate": None, "error": None, judge: None, "p": None, "low": None, "high": None})
                 continue
             if infinite is not None and infinite[j, k]:
@@ -188,16 +234,12 @@ def table(model: Regression, level: float = 0.95) -> Frame:
 def residuals(
     model: Regression, x: Any, y: Any, kind: Residual, offset: Any = None, exposure: Any = None, weights: Any = None
 ) -> Floats:
-    """Of each row, as R defines them for a generalised linear model."""
+    """Of each row, as R defines them for a generalised linear model; of trials y is the share, weights their number."""
     if model.family is Categorical:
         raise DataError("residuals of classes: use predict_proba")
     score, loss = model.score(x, offset, exposure), model.loss
-    if model.family is Bernoulli and model.classes:
-        target = np.asarray([model.classes.index(value) for value in np.asarray(y).tolist()], float)
-    else:
-        target = np.asarray(y, float)
-    mean = loss.mean(score)
-    w = np.ones(len(target)) if weights is None else np.asarray(weights, float)
+    target, w = targets(model, y, len(score)), check_weights(weights, len(score))
+    mean, w = loss.mean(score), np.ones(len(score)) if w is None else w
     costs, first, second = loss.slopes(score, target)
     if kind == "response":
         return target - mean

@@ -31,7 +31,7 @@ class LeastSquares:
                                    scales, powers of two that bring each column to a length between 1/2 and 1
 
     `inverse` is kept beside `factor` because, for an ill-conditioned design, it has digits that inverting the rounded
-    triangle would lose. A column that is a combination of others is dropped: its coefficient is 0, its standard error
+    triangle would lose. A column that is a combination of others is dropped: its coefficient is 0, its covariances
     NaN; `collinear` names it and says the relation. The fitted values are the same whichever columns are dropped.
     """
 
@@ -66,28 +66,25 @@ class LeastSquares:
         """Whether residuals in double-doubles were needed."""
         return self.passes > 0
 
-    @property
-    def residual_variance(self) -> float:
-        """rss / (rows - rank); NaN if no row is left over."""
-        spare = self.rows - self.rank
-        return self.rss / spare if spare > 0 else float("nan")
-
     @cached_property
     def covariance(self) -> Floats:
         """(X'WX)^-1, (p, p), NaN in the rows and columns of dropped ones: times the variance, the coefficients' own."""
         whole = np.full((len(self.names), len(self.names)), np.nan)
-        root = self.inverse / self.scale[:, None]
+        root = self.root[self.kept]
         whole[np.ix_(self.kept, self.kept)] = root @ root.T
         return whole
 
-    @property
-    def standard_errors(self) -> Floats:
-        """sqrt(residual variance · diagonal of (X'WX)^-1), with the divisor rows - rank, as R's `lm` has it."""
-        errors: Floats = np.sqrt(self.residual_variance * np.diag(self.covariance))
-        return errors
+    @cached_property
+    def root(self) -> Floats:
+        """(p, k), 0 in the rows of dropped columns: (X'WX)^-1 = root rootᵀ."""
+        whole = np.zeros((len(self.names), self.rank))
+        whole[self.kept] = self.inverse / self.scale[:, None]
+        return whole
 
 
-def least_squares(blocks: Blocks, names: Sequence[str], intercept: int | None = None) -> LeastSquares:
+def least_squares(
+    blocks: Blocks, names: Sequence[str], intercept: int | None = None, threads: int | None = None
+) -> LeastSquares:
     """Least squares over the rows that `blocks()` gives, as often as it is called: (X, y, weights or None) each.
 
     X has one column for each name, the column of ones included if there is to be one; `intercept` is its number. X may
@@ -103,14 +100,15 @@ def least_squares(blocks: Blocks, names: Sequence[str], intercept: int | None = 
     >>> fit = least_squares(lambda: [(X, stopping, None)], ["intercept", "speed"], intercept=0)
     >>> [round(b, 4) for b in fit.coefficients.tolist()]
     [-11.9616, 3.9298]
-    >>> [round(e, 4) for e in fit.standard_errors.tolist()]
+    >>> errors = np.sqrt(fit.rss / (5 - 2) * np.diag(fit.covariance))
+    >>> [round(e, 4) for e in errors.tolist()]
     [4.5907, 0.2777]
     """
     p = len(names)
     checked = _checked(blocks, names)
     total = Factor.nothing(p)
     for X, y, weights in checked():
-        total = total + Factor.of(X if X.ndim == 2 else X[0], y, weights, names)
+        total = total + Factor.of(X if X.ndim == 2 else X[0], y, weights, names, threads)
     if not total.rows:
         raise DataError("no row of positive weight to fit; give at least one")
     found = collinear(total.triangle[:, :p], names, intercept)
@@ -125,8 +123,8 @@ def least_squares(blocks: Blocks, names: Sequence[str], intercept: int | None = 
     b, squares, passes = inverse @ along, rest * rest, 0
     if found.condition > ILL_CONDITIONED:
         if found.condition > SEVERE:
-            inverse = inverse_triangle(gram(checked, 1 / scale)[:, kept[:, None], kept])
-        b, sums, passes = refine(checked, 1 / scale, kept, b, inverse)
+            inverse = inverse_triangle(gram(checked, 1 / scale, threads)[:, kept[:, None], kept])
+        b, sums, passes = refine(checked, 1 / scale, kept, b, inverse, threads)
         squares = sums.squares
         if sums.rows != total.rows:
             raise ValueError(

@@ -32,7 +32,7 @@ class Loss:
 
     def costs(self, score: Floats, y: NDArray[Any]) -> Floats:
         """The cost of each row."""
-        return self.slopes(score, y)[0]
+        return self.gradient(score, y)[0]
 
     def slopes(self, score: Floats, y: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         """The cost of each row, and its first and second derivative in the score."""
@@ -61,6 +61,10 @@ class Loss:
 
     def least(self, y: NDArray[Any]) -> Floats:
         """The cost of the best score there could be: that of a mean of y itself."""
+        return np.zeros(len(y))
+
+    def spread(self, y: NDArray[Any]) -> Floats:
+        """The variance of the outcomes that a target stands for: 0, but for a share of many."""
         return np.zeros(len(y))
 
     def check(self, y: Floats, name: str, where: Any) -> None:
@@ -131,6 +135,10 @@ class Logistic(Loss):
         from scipy.special import entr
 
         return np.asarray(entr(y) + entr(1.0 - y))
+
+    def spread(self, y: NDArray[Any]) -> Floats:
+        """y (1 - y): a share is that of so many successes, the others being failures."""
+        return np.asarray(y * (1.0 - y))
 
     def check(self, y: Floats, name: str, where: Any) -> None:
         """Shares are from 0 to 1."""

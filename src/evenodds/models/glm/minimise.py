@@ -10,7 +10,8 @@ Three solvers. "newton" (iteratively reweighted least squares; each step halved 
 Hessian would be too large to hold, and "ascent", plain gradient ascent of the log-posterior, slow and for looking at.
 
 It has converged when no column's slope is above `tolerance` times the square root of its curvature times the rows'
-weight, |g_j| ≤ tolerance · sqrt(H_jj · Σw): a test that no column's unit changes.
+weight, |g_j| ≤ tolerance · sqrt(H_jj · Σw): a test that no column's unit changes. A Gaussian's target has a unit too,
+in which its slopes are told.
 """
 
 from __future__ import annotations
@@ -50,13 +51,18 @@ def minimise(
     threads: int | None = None,
     stop: Callable[[Sums, int], bool] | None = None,
     near: Floats | None = None,
+    unit: float = 1.0,
 ) -> Minimum:
     """The coefficients of least cost, for any loss, any Gaussian prior and any source of rows.
 
     `free` tells which columns may leave their start, True or False a column; or it is a function that is shown the sums
     at the start and says it; the others stay. `most` is the most steps that are taken (of ascent and L-BFGS, 50 times
     as many). `stop` is asked after each Newton step whether to give up. `near` is a Hessian of data and prior that is
-    close to the one at the start, if one is known: Newton's method then takes fewer passes that form it.
+    close to the one at the start, if one is known: Newton's method then takes fewer passes that form it. `unit` is the
+    size of an error of a score: 1 but for the Gaussian, whose errors have that of its target.
+
+    A minimum is `converged` if its slope is within a hundred times the tolerance (of ascent, within it): where steps
+    have ended because the cost no longer falls, rounding leaves no better.
 
     Twenty heads of thirty tosses: the log-odds are log 2.
 
@@ -72,7 +78,7 @@ def minimise(
     if solver == "auto":
         solver = "newton" if size <= WIDEST else "lbfgs"
     begin = np.zeros(shape) if start is None else np.asarray(start, float).reshape(shape, copy=True)
-    problem = Problem(loss, source, Prior.of(prior_mean, prior_precision, size), free, shape, tolerance, threads)
+    problem = Problem(loss, source, Prior.of(prior_mean, prior_precision, size), free, shape, tolerance, threads, unit)
     with alone():
         if solver == "newton":
             return newton(problem, begin if near is None else approach(problem, begin, near), most, stop)

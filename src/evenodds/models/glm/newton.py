@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from evenodds.models.glm.blocks import Floats
+from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.problem import HALVINGS, ROUNDING, Minimum, Problem, Step
 from evenodds.models.glm.sums import Sums
 
@@ -40,9 +41,6 @@ def newton(problem: Problem, begin: Floats, most: int, stop: Callable[[Sums, int
         flat = trial
         cost, gradient, sums = new
         given_up = stuck or (stop is not None and stop(sums, len(steps)))
-    assert sums.hessian is not None
-    hessian = problem.prior.plus(sums.hessian)
-    slope = problem.slope(gradient, np.diag(hessian), sums.weight)
     steps.append(Step(len(steps) + 1, cost, slope, 0.0))
     done = slope <= 1e2 * problem.tolerance
     if slope <= problem.tolerance:  # one step more costs no pass, and squares what error is left
@@ -57,14 +55,15 @@ def solve(hessian: Floats, gradient: Floats, free: Any) -> Floats:
     if not len(at):
         return direction
     part = hessian if len(at) == len(free) else hessian[np.ix_(at, at)]
-    diagonal = np.diag(part)
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    scaled = part * scale * scale[:, None]
+    direction[at] = propped(part).divide(gradient[at])
+    return direction
+
+
+def propped(hessian: Floats) -> Curvature:
+    """The curvature, with as much added to its scaled diagonal as it needs to curve upwards."""
     prop = 0.0
     while True:
         try:
-            factor = cho_factor(scaled + prop * np.eye(len(at)), lower=True)
-            direction[at] = scale * cho_solve(factor, scale * gradient[at])
-            return direction
+            return Curvature(hessian, prop)
         except LinAlgError:
             prop = max(10 * prop, 1e-12)

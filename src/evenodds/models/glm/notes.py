@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenodds.errors import several, warn
+from evenodds.errors import many, several, warn
 from evenodds.families import Gaussian
 from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.collinear import Collinear
@@ -31,21 +31,28 @@ def notes_of(
 ) -> tuple[str, ...]:
     """What a person should know, warned about too."""
     found: list[str] = []
-    if aliases is not None:
+    if aliases:
         found.append(_nothing_new(aliases, rows))
     if verdict is not None:
         found.append(verdict.sentence)
     elif not totals.converged:
         found.append(
             f"not converged after {totals.steps} steps: the slope is {totals.slope:.1e}, the tolerance "
-            f"{tolerance:g}; allow more steps, or choose another solver"
+            f"{tolerance:g}; allow more steps (max_iter=), or choose another solver"
         )
-    if minimum.hessian is None and bread is None:
+    if bread is None:
         found.append(f"no standard errors: the Hessian of {minimum.coefficients.size:,} coefficients is not formed")
+    elif verdict is None and totals.rank and np.isnan(bread).all():
+        found.append(
+            "no standard errors: some columns say the same as far as doubles tell, and the prior is too weak to tell "
+            "them apart; leave one out, or give a stronger prior"
+        )
     for sentence in found:
         warn(sentence, RegressionWarning)
-    if totals.dropped_rows:
-        found.append(f"{totals.dropped_rows:,} rows with missing cells were left out")
+    if gone := totals.dropped_rows:
+        found.append(
+            f"{gone:,} row{'s' if gone > 1 else ''} with missing cells {'were' if gone > 1 else 'was'} left out"
+        )
     return tuple(found)
 
 
@@ -53,12 +60,12 @@ def _nothing_new(aliases: Collinear, rows: int) -> str:
     """Which columns are left out, and why: by what relation, or because the rows are too few for so many."""
     out = [f"`{aliases.names[j]}`" for j in aliases.dropped]
     if aliases.rank >= rows:
-        enough = f"{rows:,} row{'s tell' if rows > 1 else ' tells'} at most {rows:,} coefficients"
-        return f"{enough}, not {len(aliases.names):,}: {several(out)} left out; a prior keeps all of them"
-    many = len(out) > 1
+        enough = f"{many(rows, 'row')} {'tell' if rows > 1 else 'tells'} at most {many(rows, 'coefficient')}"
+        return f"{enough}, not {len(aliases.names):,}: {several(out)} left out; a Gaussian prior on them keeps them"
+    more = len(out) > 1
     return (
-        f"{several(aliases.relations, RELATIONS, '; ')}: the column{'s say' if many else ' says'} nothing new and "
-        f"{'are' if many else 'is'} left out; a prior keeps all of them"
+        f"{several(aliases.relations, RELATIONS, '; ')}: the column{'s say' if more else ' says'} nothing new and "
+        f"{'are' if more else 'is'} left out; a Gaussian prior on {'them keeps them' if more else 'it keeps it'}"
     )
 
 
@@ -79,8 +86,8 @@ def totals_of(
         survey.count,
         rank,
         log,
-        2 * (cost - survey.least),
-        2 * (null - survey.least),
+        max(2 * (cost - survey.least), 0.0),
+        max(2 * (null - survey.least), 0.0),
         minimum.sums.pearson,
         float(dispersion),
         last.cost,

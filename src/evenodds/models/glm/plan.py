@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from evenodds.cells import Coded, codes, numbers
 from evenodds.data.memory import Table
-from evenodds.data.reading import Reading
+from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report, Trouble
-from evenodds.data.source import Memory
+from evenodds.data.source import Batch, Memory
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian
 from evenodds.models.glm.blocks import SHARD, Floats
 from evenodds.models.glm.design import stacked
 from evenodds.schema import Column, Schema
+
+Numbers = range | NDArray[np.int64]  # of rows
 
 HEAVIEST = 1e100  # of a weight, an offset or an exposure
 NUMBER = Column(Gaussian)
@@ -59,12 +61,20 @@ class Chunk:
     offset: Floats | None
     trials: Floats | None  # by which the weights have been multiplied
     extra: Floats  # (rows,): what the trials add to the negative log-likelihood
-    where: Callable[[int], str]
-    rows: int
+    numbers: Numbers  # (rows,): of the rows, among those that they were read with
+    named: Callable[[int], str]  # by that number: how to find the row again
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(self.numbers)
+
+    def where(self, row: int) -> str:
+        """How to find a row again."""
+        return self.named(int(self.numbers[row]))
 
     def take(self, rows: NDArray[np.int64] | slice) -> Chunk:
         """Some of the rows."""
-        where, numbers = self.where, range(self.rows)[rows] if isinstance(rows, slice) else rows
         return Chunk(
             self.dense[rows],
             None if self.sparse is None else self.sparse[rows],
@@ -74,8 +84,8 @@ class Chunk:
             None if self.offset is None else self.offset[rows],
             None if self.trials is None else self.trials[rows],
             self.extra[rows],
-            lambda row: where(int(numbers[row])),
-            len(numbers),
+            self.numbers[rows] if isinstance(rows, slice) else np.asarray(self.numbers)[rows],
+            self.named,
         )
 
 
@@ -114,10 +124,20 @@ class Plan:
     # -- one run of rows -----------------------------------------------------------------------------------------------
 
     def chunk(
-        self, table: Table, target: Any, weights: Floats | None, where: Callable[[int], str], sparse: Any = None
+        self,
+        table: Table,
+        target: Any,
+        weights: Floats | None,
+        numbered: Numbers,
+        named: Callable[[int], str],
+        sparse: Any = None,
     ) -> Chunk:
-        """Rows as numbers and codes; what is told of them checked. Rows of weight 0 are left out."""
-        roles, rows = self.roles, table.rows
+        """Rows as numbers and codes; what is told of them checked. Rows of weight 0 are no rows, whatever they hold."""
+        if weights is not None and not np.all(weights > 0):
+            kept = np.flatnonzero(weights > 0)
+            table, target, weights, numbered = table.take(kept), target[kept], weights[kept], np.asarray(numbered)[kept]
+            sparse = None if sparse is None else sparse[kept]
+        roles, rows, where = self.roles, table.rows, lambda row: named(int(numbered[row]))
         features = self.schema.features
         if sparse is None:
             dense = stacked([cells(table, name, features[name]) for name in self.numeric], rows)
@@ -126,21 +146,19 @@ class Plan:
         coded = [cells(table, name, features[name]) for name in self.categorical]
         extra, trials, offset = np.zeros(rows), None, None
         if roles.offset is not None:
-            offset = _checked(numbers(table[roles.offset], roles.offset), "offset", roles.offset, where, -HEAVIEST)
+            offset = checked(numbers(table[roles.offset], roles.offset), "offset", roles.offset, where)
         if roles.exposure is not None:
             exposure = numbers(table[roles.exposure], roles.exposure)
-            _checked(exposure, "exposure", roles.exposure, where, 0.0)
+            checked(exposure, "exposure", roles.exposure, where, above=0.0)
             offset = np.log(exposure) + (0.0 if offset is None else offset)
         if roles.trials is not None:
-            trials = _checked(numbers(table[roles.trials], roles.trials), "number of trials", roles.trials, where, 0.0)
-            target, extra = _shares(target, trials, roles.target, where)
+            trials = numbers(table[roles.trials], roles.trials)
+            checked(trials, "number of trials", roles.trials, where, above=0.0)
+            target, extra = shares(target, trials, roles.target, where)
             if weights is not None:
                 extra = extra * weights
             weights = trials if weights is None else weights * trials
-        found = Chunk(dense, sparse, coded, target, weights, offset, trials, extra, where, rows)
-        if weights is not None and not np.all(weights > 0):
-            found = found.take(np.flatnonzero(weights > 0))
-        return found
+        return Chunk(dense, sparse, coded, target, weights, offset, trials, extra, numbered, named)
 
     def gaps(self, chunk: Chunk, numbers: bool = True) -> dict[str, tuple[int, str]]:
         """The columns with missing cells, how many, and where the first is; infinite ones are refused.
@@ -192,14 +210,6 @@ class SparseMemory(Memory):
 def chunk_of_memory(source: Memory, plan: Plan) -> Chunk:
     """The rows of a table in memory; what is wrong with their targets and weights is refused."""
     table, roles = source.table, plan.roles
-    raw = table[roles.target]
-    target: Any = codes(raw) if plan.is_class else numbers(raw, roles.target)
-    missing = target.places < 0 if plan.is_class else np.isnan(target)
-    if np.any(missing):
-        row = int(np.argmax(missing))
-        raise DataError(f"Input y contains NaN: the target {roles.target!r} is missing in row {row}; drop such rows")
-    if not plan.is_class and np.any(np.isinf(target)):
-        raise DataError(f"Input y contains infinity: the target {roles.target!r}; expected finite numbers")
     weights = None if roles.weights is None else numbers(table[roles.weights], roles.weights)
     if weights is not None:
         bad = np.flatnonzero(~((weights >= 0) & (weights < HEAVIEST)))
@@ -209,38 +219,43 @@ def chunk_of_memory(source: Memory, plan: Plan) -> Chunk:
             raise DataError("all weights are zero: a row of weight 0 is no row")
         if np.all(weights == 1):
             weights = None
+    raw = table[roles.target]
+    target: Any = codes(raw) if plan.is_class else numbers(raw, roles.target)
+    check_target(target, roles.target, weights)
     sparse = source.matrix if isinstance(source, SparseMemory) else None
-    return plan.chunk(table, target, weights, lambda row: f"row {row}", sparse)
+    return plan.chunk(table, target, weights, range(table.rows), in_memory, sparse)
 
 
-def no_target(plan: Plan, read: Any, batch: Any) -> Report:
-    """The rows of a batch that are left out because their target is no number."""
-    if plan.is_class:
-        return Report()
-    gone = np.flatnonzero(np.isnan(numbers(read.table[plan.roles.target], plan.roles.target)))
-    if not len(gone):
-        return Report()
-    row = int(gone[0])
-    return Report(no_target=Trouble(len(gone), batch.where(row if read.kept is None else int(read.kept[row]))))
+def check_target(target: Floats | Coded, name: str, weights: Floats | None = None) -> None:
+    """Refuse rows that count and have no target, or an infinite one."""
+    missing = target.places < 0 if isinstance(target, Coded) else np.isnan(target)
+    infinite = np.zeros(0, bool) if isinstance(target, Coded) else np.isinf(target)
+    for bad, what, word in ((missing, "NaN", "missing"), (infinite, "infinity", "infinite")):
+        rows = np.flatnonzero(bad)
+        rows = rows if weights is None else rows[weights[rows] > 0]
+        if len(rows):
+            raise DataError(f"Input y contains {what}: the target {name!r} is {word} in row {rows[0]}; drop such rows")
 
 
-def chunk_of(plan: Plan, read: Any, batch: Any) -> Chunk:
-    """The rows of a batch that have a target."""
-    table, kept = read.table, read.kept
+def in_memory(row: int) -> str:
+    """How a row of a table is found again."""
+    return f"row {row}"
+
+
+def chunk_of(plan: Plan, read: Cells, batch: Batch) -> tuple[Chunk, Report]:
+    """The rows of a batch that have a target; and those that are left out because theirs is no number."""
+    table, weights, report = read.table, read.weights, Report()
+    kept: Numbers = range(table.rows) if read.kept is None else read.kept
     target: Any = read.target
     if not plan.is_class:
         target = numbers(table[plan.roles.target], plan.roles.target)
-
-    def where(row: int) -> str:
-        return str(batch.where(row if kept is None else int(kept[row])))
-
-    if not plan.is_class and np.isnan(target).any():
-        known = np.flatnonzero(~np.isnan(target))
-        inner = where
-        table, target = table.take(known), target[known]
-        weights = None if read.weights is None else read.weights[known]
-        return plan.chunk(table, target, weights, lambda row: inner(int(known[row])))
-    return plan.chunk(table, target, read.weights, where)
+        gone = np.isnan(target)
+        if gone.any():
+            report = Report(no_target=Trouble(int(gone.sum()), batch.where(int(kept[int(np.argmax(gone))]))))
+            known = np.flatnonzero(~gone)
+            table, target, kept = table.take(known), target[known], np.asarray(kept)[known]
+            weights = None if weights is None else weights[known]
+    return plan.chunk(table, target, weights, kept, batch.where), report
 
 
 def reading_of(schema: Schema, roles: Roles, names: list[str]) -> Reading:
@@ -249,8 +264,9 @@ def reading_of(schema: Schema, roles: Roles, names: list[str]) -> Reading:
     return Reading(Schema({**schema.columns, **dict.fromkeys(more, NUMBER)}, schema.target, schema.target_kind), False)
 
 
-def _checked(x: Floats, what: str, name: str, where: Callable[[int], str], above: float) -> Floats:
-    bad = np.flatnonzero(~((x > above) & (x < HEAVIEST)))
+def checked(x: Floats, what: str, name: str, where: Callable[[int], str], above: float | None = None) -> Floats:
+    """Numbers told of rows, finite and perhaps above 0; the first that is not is named."""
+    bad = np.flatnonzero(~((x > (-HEAVIEST if above is None else above)) & (x < HEAVIEST)))
     if len(bad):
         row = int(bad[0])
         expected = "a finite number" + (" above 0 (a row without any says nothing: leave it out)" if above == 0 else "")
@@ -258,7 +274,7 @@ def _checked(x: Floats, what: str, name: str, where: Callable[[int], str], above
     return x
 
 
-def _shares(successes: Floats, trials: Floats, name: str, where: Callable[[int], str]) -> tuple[Floats, Floats]:
+def shares(successes: Floats, trials: Floats, name: str, where: Callable[[int], str]) -> tuple[Floats, Floats]:
     """Successes as shares of the trials, and the log of the number of ways they could have come, negative."""
     from scipy.special import gammaln
 

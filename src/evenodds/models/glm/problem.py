@@ -86,6 +86,7 @@ class Problem:
     shape: tuple[int, ...]
     tolerance: float
     threads: int | None
+    unit: float = 1.0  # the size of an error of a score: slopes are told in it
     free: Any = None  # (n,), known from the first pass on
 
     def at(self, flat: Floats, order: int, curves: bool = True) -> tuple[float, Floats, Sums]:
@@ -104,9 +105,9 @@ class Problem:
         return flat.reshape(self.shape, order="F")
 
     def slope(self, gradient: Floats, diagonal: Floats, weight: float) -> float:
-        """The convergence test: the largest |g_j| / sqrt(H_jj Σw)."""
+        """The convergence test: the largest |g_j| / sqrt(H_jj Σw), in its unit."""
         moving = self.free & (gradient != 0)
         if not moving.any():
             return 0.0
         room = np.sqrt(np.maximum(diagonal[moving], np.finfo(float).tiny) * max(weight, np.finfo(float).tiny))
-        return float((np.abs(gradient[moving]) / room).max())
+        return float((np.abs(gradient[moving]) / room).max() / self.unit)

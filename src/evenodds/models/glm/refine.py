@@ -105,7 +105,7 @@ def gram_sums(high: Any, low: Any, weights: Any, shrink: Any, gram: Any) -> None
                 gram[0, j, k] = s
 
 
-class Sums(NamedTuple):
+class Residuals(NamedTuple):
     """What one pass over the rows finds at some coefficients: X'W(y - Xb), the sum of squares left, the rows."""
 
     left: Floats
@@ -120,7 +120,7 @@ def parts(X: Floats) -> tuple[Floats, Floats]:
     return np.ascontiguousarray(X), np.zeros((0, X.shape[1]))
 
 
-def residuals(blocks: Blocks, shrink: Floats, b: Floats) -> Sums:
+def residuals(blocks: Blocks, shrink: Floats, b: Floats, threads: int | None = None) -> Residuals:
     """One pass over the rows; y is taken times the last of `shrink`, column j times shrink[j]."""
     p = b.shape[1]
 
@@ -130,12 +130,12 @@ def residuals(blocks: Blocks, shrink: Floats, b: Floats) -> Sums:
         residual_sums(high, low, y * shrink[p], weights, shrink[:p], b, left, squares)
         return np.concatenate([left, squares[:, None]], axis=1)
 
-    total, rows = _total(blocks, work, np.zeros((2, p + 1)))
+    total, rows = _total(blocks, work, np.zeros((2, p + 1)), threads)
     sums = dd.value(total)
-    return Sums(sums[:p], float(sums[p]), rows)
+    return Residuals(sums[:p], float(sums[p]), rows)
 
 
-def gram(blocks: Blocks, shrink: Floats) -> Floats:
+def gram(blocks: Blocks, shrink: Floats, threads: int | None = None) -> Floats:
     """X'WX as double-doubles (2, p, p), by one pass over the rows."""
     p = len(shrink) - 1
 
@@ -144,12 +144,12 @@ def gram(blocks: Blocks, shrink: Floats) -> Floats:
         gram_sums(high, low, weights, shrink[:p], out)
         return out
 
-    lower, _ = _total(blocks, work, np.zeros((2, p, p)))
+    lower, _ = _total(blocks, work, np.zeros((2, p, p)), threads)
     whole: Floats = lower + np.swapaxes(np.tril(lower, -1), 1, 2)
     return whole
 
 
-def _total(blocks: Blocks, work: Callable[..., Floats], total: Floats) -> tuple[Floats, int]:
+def _total(blocks: Blocks, work: Callable[..., Floats], total: Floats, threads: int | None) -> tuple[Floats, int]:
     """work(high, low, y, weights) summed over shards of the blocks, in their order; and how many rows counted."""
     counted = 0
     for X, y, weights in blocks():
@@ -162,12 +162,14 @@ def _total(blocks: Blocks, work: Callable[..., Floats], total: Floats) -> tuple[
             here = slice(start, start + _SHARD)
             return work(high[here], low[here], y[here], w[here])
 
-        for part in in_order(shard, range(0, rows, _SHARD)):
+        for part in in_order(shard, range(0, rows, _SHARD), threads):
             total = dd.add(total, part)
     return total, counted
 
 
-def refine(blocks: Blocks, shrink: Floats, kept: Any, b: Floats, inverse: Floats) -> tuple[Floats, Sums, int]:
+def refine(
+    blocks: Blocks, shrink: Floats, kept: Any, b: Floats, inverse: Floats, threads: int | None = None
+) -> tuple[Floats, Residuals, int]:
     """Correct the coefficients of the kept columns until they stand; also the last pass' sums and how many there were.
 
     `inverse` is the inverse of the kept columns' triangle. The steps end when the next would change nothing, or when
@@ -177,7 +179,7 @@ def refine(blocks: Blocks, shrink: Floats, kept: Any, b: Floats, inverse: Floats
     full[0, kept] = b
     before = np.inf
     for step in range(1, _STEPS + 1):  # noqa: B007 - it is returned
-        sums = residuals(blocks, shrink, full)
+        sums = residuals(blocks, shrink, full, threads)
         along = inverse.T @ sums.left[kept]
         change = inverse @ along
         length = float(np.linalg.norm(along))

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evenodds.errors import many
+
 _DENOMINATORS = range(1, 13)  # halves to twelfths are read as fractions at a glance; 127/50 is better as 2.54
 _MANY = 12  # columns, above which a relation is not read but skipped
 
 
-class Term(NamedTuple):
+class Part(NamedTuple):
     """coefficient · column; the column "" is the intercept. The coefficient is known to within `noise`."""
 
     name: str
@@ -18,16 +20,16 @@ class Term(NamedTuple):
     noise: float
 
 
-def relation(name: str, terms: Sequence[Term], rows: int | None = None) -> str:
+def relation(name: str, terms: Sequence[Part], rows: int | None = None) -> str:
     """Column `name` as the combination of others that it is; `rows` if they are so few that any column would be one.
 
     Fahrenheit beside Celsius; shares that add up to one; a price in another currency:
 
-    >>> relation("fahrenheit", [Term("", 32.0, 1e-12), Term("celsius", 1.8, 1e-14)])
+    >>> relation("fahrenheit", [Part("", 32.0, 1e-12), Part("celsius", 1.8, 1e-14)])
     '`fahrenheit` = 9/5 `celsius` + 32'
-    >>> relation("no", [Term("", 1.0, 1e-12), Term("yes", -1.0, 1e-14), Term("perhaps", -1.0, 1e-14)])
+    >>> relation("no", [Part("", 1.0, 1e-12), Part("yes", -1.0, 1e-14), Part("perhaps", -1.0, 1e-14)])
     '`yes` + `perhaps` + `no` = 1'
-    >>> relation("euro", [Term("lira", 0.000516456899, 1e-14)])
+    >>> relation("euro", [Part("lira", 0.000516456899, 1e-14)])
     '`euro` ≈ 0.000516457 `lira`'
     """
     if not terms:
@@ -37,7 +39,8 @@ def relation(name: str, terms: Sequence[Term], rows: int | None = None) -> str:
     texts = {term.name: number(abs(term.coefficient), term.noise) for term in terms}
     exact = all(text is not None for text in texts.values())
     if rows is not None and not exact:
-        return f"`{name}` is a combination of other columns, as any column is of {rows} independent ones in {_n(rows)}"
+        rest = f"as any column is of {rows} independent ones in {many(rows, 'row')}"
+        return f"`{name}` is a combination of other columns, {rest}"
     if len(terms) > _MANY and not exact:
         return f"`{name}` is a combination of {len(terms)} columns: {', '.join(f'`{t.name}`' for t in terms if t.name)}"
     sign = "=" if exact else "≈"
@@ -80,10 +83,6 @@ def number(value: float, noise: float) -> str | None:
         if abs(value - float(text)) <= noise and noise < 1e-3 * value * 10.0**-digits:
             return text
     return None
-
-
-def _n(rows: int) -> str:
-    return "1 row" if rows == 1 else f"{rows} rows"
 
 
 def _sum(terms: Sequence[tuple[str, str, bool]]) -> str:

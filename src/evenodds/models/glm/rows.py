@@ -25,12 +25,9 @@ STRIP = 1 << 12  # rows whose codes are written at once
 PILOT = 1 << 16  # rows on which a first fit is tried
 
 
-def block_of(plan: Plan, chunk: Chunk, found: Found) -> Block:
+def block_of(chunk: Chunk, found: Found) -> Block:
     """The rows of a chunk in the design's columns."""
     design, target = found.design, chunk.target
-    if plan.missing == "drop":
-        chunk = plan.whole(chunk)
-        target = chunk.target
     codes = np.empty((chunk.rows, len(chunk.coded)), np.int32)
     columns = [place.columns_of(x) for place, x in zip(design.places, chunk.coded)]
     for start in range(0, chunk.rows, STRIP):  # so that what is written lies in the cache
@@ -51,6 +48,12 @@ class Held:
 
     whole: Block
     shard: int = SHARD  # rows
+    far = False  # nothing in memory is on other machines
+
+    @property
+    def sparse(self) -> bool:
+        """Whether they are a sparse matrix."""
+        return self.whole.sparse is not None
 
     @property
     def width(self) -> int:
@@ -67,9 +70,9 @@ class Held:
 
     def recentred(self, design: Design) -> Held:
         """The same rows with numbers centred and scaled otherwise."""
-        if self.whole.sparse is not None:
+        if self.sparse:
             return self
-        return dataclasses.replace(self, whole=dataclasses.replace(self.whole, shift=design.shift, scale=design.scale))
+        return dataclasses.replace(self, whole=_moved(self.whole, design))
 
     def thinned(self) -> tuple[Held, ...]:
         """Rows at equal distances: few for a start, more for a first guess; none where all are few."""
@@ -84,6 +87,10 @@ class Held:
         return Held(dataclasses.replace(part, dense=dense, codes=codes), max(1, part.rows // 8))
 
 
+def _moved(block: Block, design: Design) -> Block:
+    return dataclasses.replace(block, shift=design.shift, scale=design.scale)
+
+
 def _part(whole: Block, rows: slice) -> Block:
     return dataclasses.replace(
         whole,
@@ -96,6 +103,12 @@ def _part(whole: Block, rows: slice) -> Block:
     )
 
 
+def read_again(plan: Plan, reading: Reading, batch: Any) -> Chunk:
+    """The rows of a batch that the first pass has kept."""
+    chunk, _ = chunk_of(plan, reading(batch), batch)
+    return plan.whole(chunk) if plan.missing == "drop" else chunk
+
+
 @dataclass(eq=False)
 class Streamed:
     """Rows of files, read again for every pass; kept when they are few."""
@@ -105,6 +118,7 @@ class Streamed:
     found: Found
     reading: Reading
     kept: list[Block] | None = None
+    sparse = False  # nothing that is read from files is
 
     @property
     def width(self) -> int:
@@ -134,12 +148,13 @@ class Streamed:
         return shard if isinstance(shard, Block) else self._read(shard)
 
     def _read(self, batch: Any) -> Block:
-        return block_of(self.plan, chunk_of(self.plan, self.reading(batch), batch), self.found)
+        return block_of(read_again(self.plan, self.reading, batch), self.found)
 
     def recentred(self, design: Design) -> Streamed:
         """The same rows with numbers centred and scaled otherwise."""
         found = dataclasses.replace(self.found, design=design)
-        return Streamed(self.source, self.plan, found, self.reading)
+        kept = None if self.kept is None else [_moved(block, design) for block in self.kept]
+        return Streamed(self.source, self.plan, found, self.reading, kept)
 
     def thinned(self) -> tuple[Held, ...]:
         """None: to thin files would take a pass of its own, so the fit starts from the target's mean."""

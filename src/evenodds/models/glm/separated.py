@@ -7,8 +7,9 @@ a row of 0 may be pushed down for ever, and the other rows must stay where they 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families import Bernoulli, Categorical, Poisson
-from evenodds.models.glm.blocks import Block, Rows, Tile, passed
+from evenodds.models.glm.blocks import Block, Tile, passed
+from evenodds.models.glm.newton import solve
+from evenodds.models.glm.problem import Minimum, Prior
+from evenodds.models.glm.rows import Held, Streamed
 from evenodds.models.glm.sums import Sums
 from evenodds.models.glm.survey import Found
-from evenodds.models.separators.separation import Separation, separation
+from evenodds.models.separators.separation import Separation, judge
+from evenodds.models.separators.vectors import Rows
 
 FAR = 15.0  # a score beyond which a probability is within 1e-6 of 0 or 1
+STEP = 0.1  # of a score, that Newton's next step may move a row by where it has arrived; on the way to infinity it is 1
 MANY = 20_000  # rows that the program takes at first
 MORE = 2_000  # rows that are added at a time, of each block
 ROUNDS = 50
 SMALL = 1e-10  # of a score, beside the sizes of its terms: as exact as the program
+Columns = NDArray[np.intp]  # of a design, by their places
+Parts = list[tuple[Any, NDArray[Any]]]  # rows in such columns, and their targets
 EITHER = 2  # of a coefficient that is infinite, with a sign that depends on the way there
 
 
@@ -42,82 +50,90 @@ def suspicious(sums: Sums) -> bool:
     return sums.largest > FAR
 
 
-def separated(rows: Rows, found: Found, threads: int | None = None) -> Separated | None:
-    """The verdict of the linear program; None where the rows overlap."""
+def unsettled(minimum: Minimum, prior: Prior, found: Found, free: Any) -> bool:
+    """Whether Newton's next step would still move some row's score: a slope is small also where all is flat.
+
+    Of rows pushed towards infinity slope and curvature are the same share of their number, e^-score, so every step is
+    as long as the one before it; but beside the curvature of other rows in the same columns the slope is soon nothing.
+    """
+    if minimum.hessian is None:
+        return False
+    slope = minimum.sums.gradient.ravel(order="F") + prior.pull(minimum.coefficients.ravel(order="F"))
+    step = solve(minimum.hessian, slope, np.tile(free, found.loss.outputs))
+    return float(np.abs(step) @ np.tile(found.largest, found.loss.outputs)) > STEP
+
+
+def separated(
+    rows: Held | Streamed, found: Found, loose: NDArray[np.bool_], threads: int | None = None
+) -> Separated | None:
+    """The verdict of the linear program on the loose columns as they came; None where the rows overlap in them."""
+    at = np.flatnonzero(loose)
+    if not len(at):
+        return None
     try:
-        verdict = _judged(rows, found, threads)
+        verdict = _judged(rows.recentred(found.design.plain), found, at, threads)
     except ArithmeticError as no:  # of numbers too close to tell, or a program without end
         nothing = np.zeros(found.design.width * found.loss.outputs, np.int64)
         return Separated(
             f"whether coefficients are infinite was not found out: {no}; a prior keeps them finite", nothing
         )
-    return _said(verdict, found) if verdict else None
+    return _said(verdict, found, at) if verdict else None
 
 
-def _judged(rows: Rows, found: Found, threads: int | None) -> Separation:
+def _judged(rows: Held | Streamed, found: Found, at: Columns, threads: int | None) -> Separation:
     """The program's answer for some rows that no other row contradicts."""
-    chosen = [_first(block, found) for block in _blocks(rows)]
-    x, y = _joined(chosen)
+    names = [found.design.names[j] for j in at]
+    x, y = _joined(passed(rows, functools.partial(_first, found=found, at=at), threads))
     for _ in range(ROUNDS):
-        verdict = _program(x, y, found)
+        verdict = _program(x, y, found, names)
         if not verdict:
             return verdict
-        against = list(passed(rows, functools.partial(_against, found=found, verdict=verdict), threads))
-        if not sum(len(part[1]) for part in against):
+        against = list(passed(rows, functools.partial(_against, found=found, at=at, verdict=verdict), threads))
+        if not any(against):
             return verdict
-        more_x, more_y = _joined([part for part in against if len(part[1])])
-        x, y = _stack([x, more_x]), np.concatenate([y, more_y])
+        x, y = _joined([[(x, y)], *against])
     raise ArithmeticError(f"after {ROUNDS} rounds rows still contradicted the program")
 
 
-def _blocks(rows: Rows) -> Any:
-    for shard in rows.shards():
-        yield rows.block(shard)
-
-
-def _first(block: Block, found: Found) -> tuple[Any, NDArray[Any]]:
-    """Some rows of a block at equal distances, in the columns as they came but for their scale."""
+def _first(block: Block, found: Found, at: Columns) -> Parts:
+    """Some rows of a block at equal distances."""
     step = max(1, -(-found.survey.rows // MANY))
-    return _joined([(_columns(tile, found)[::step], tile.y[::step]) for tile in block.tiles()])
+    return [(_columns(tile, at)[::step], tile.y[::step]) for tile in block.tiles()]
 
 
-def _columns(tile: Tile, found: Found) -> Any:
-    """The design's rows, with what was subtracted inside added again: the intercept's sign depends on it."""
-    design = found.design
-    if not design.shift.any() or tile.sparse is not None:
-        return tile.columns()
-    return dataclasses.replace(tile, dense=tile.dense + design.shift / design.scale).columns()
+def _columns(tile: Tile, at: Columns) -> Any:
+    """The rows of a tile in some of its columns."""
+    x = tile.columns()
+    return x if len(at) == tile.width else x[:, at]
 
 
-def _joined(parts: list[tuple[Any, NDArray[Any]]]) -> tuple[Any, NDArray[Any]]:
-    return _stack([x for x, _ in parts]), np.concatenate([y for _, y in parts])
-
-
-def _stack(parts: list[Any]) -> Any:
-    if all(isinstance(x, np.ndarray) for x in parts):
-        return np.concatenate(parts)
+def _joined(parts: Iterable[Parts]) -> tuple[Any, NDArray[Any]]:
+    """Rows and targets of all blocks, of which some may have none."""
+    x, y = zip(*itertools.chain.from_iterable(parts))
+    if all(isinstance(part, np.ndarray) for part in x):
+        return np.concatenate(x), np.concatenate(y)
     from scipy.sparse import vstack
 
-    return vstack(parts, format="csr")
+    return vstack(x, format="csr"), np.concatenate(y)
 
 
-def _program(x: Any, y: NDArray[Any], found: Found) -> Separation:
-    names, family = found.design.names, found.plan.family
+def _program(x: Any, y: NDArray[Any], found: Found, names: list[str]) -> Separation:
+    family = found.plan.family
     if family is Categorical:
-        return separation(x, y.astype(np.int64), len(found.labels), names)
+        return judge(Rows(x, y.astype(np.int64), len(found.labels)), names, found.labels)
     up = y > 0
     down = y < 1 if family is Bernoulli else np.ones(len(y), bool)
     # a share between 0 and 1, and a count above 0, must stay where it is: it is on both sides
     at = np.concatenate([np.flatnonzero(up), np.flatnonzero(down)])
     codes = np.repeat([1, 0], [int(up.sum()), int(down.sum())])
-    return separation(x[at], codes, 2, names)
+    return judge(Rows(x[at], codes, 2), names)
 
 
-def _against(block: Block, found: Found, verdict: Separation) -> tuple[Any, NDArray[Any]]:
+def _against(block: Block, found: Found, at: Columns, verdict: Separation) -> Parts:
     """The rows of a block that the direction would push the wrong way, the worst first."""
     parts = []
     for tile in block.tiles():
-        x = _columns(tile, found)
+        x = _columns(tile, at)
         pushed = np.asarray(x @ verdict.direction)
         size = np.asarray(abs(x) @ np.abs(verdict.direction)) + 1e-300
         y = tile.y
@@ -133,20 +149,19 @@ def _against(block: Block, found: Found, verdict: Separation) -> tuple[Any, NDAr
         if len(worst):
             worst = worst[np.argsort(-wrong[worst])[:MORE]]
             parts.append((x[worst], y[worst]))
-    if not parts:
-        return np.zeros((0, block.width)), np.zeros(0)
-    return _joined(parts)
+    return parts
 
 
-def _said(verdict: Separation, found: Found) -> Separated:
+def _said(verdict: Separation, found: Found, at: Columns) -> Separated:
     """The verdict with the cure."""
     infinite = np.zeros((found.design.width, found.loss.outputs), np.int64)
     for one in verdict.infinite:
-        infinite[one.column, max(one.group - 1, 0)] = one.sign if one.certain else EITHER
-    what = verdict.sentence(found.labels if found.plan.family is Categorical else None)
+        infinite[at[one.column], max(one.group - 1, 0)] = one.sign if one.certain else EITHER
+    what = verdict.sentence()
     if found.plan.family is Poisson:
         what = what.replace("quasi-complete separation", "rows of 0 alone").replace("complete separation", "only 0")
-        cure = "a prior (prior=1.0) keeps them finite"
+    if len(at) < found.design.width:
+        cure = "a prior that is on them too keeps them finite"
     elif found.plan.family is Bernoulli:
         cure = "a prior keeps them finite: prior='jeffreys', or prior=1.0"
     else:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian
-from evenodds.models.glm.coefficients import as_prior
 from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.minimise import SOLVERS, TOLERANCE, Solver
+from evenodds.models.glm.prior import as_prior
 
 Errors = Literal["model", "HC0", "HC1", "HC2", "HC3"]
 ERRORS: tuple[Errors, ...] = ("model", "HC0", "HC1", "HC2", "HC3")
@@ -27,7 +27,7 @@ class RegressionSettings:
     errors     standard errors from the "model", or robust ones, "HC0" to "HC3"
     solver     "auto", "newton", "lbfgs" or "ascent"
     tolerance  of the slope when the fit is done: |g_j| ≤ tolerance · sqrt(H_jj Σw)
-    most       steps of Newton's
+    max_iter   steps of Newton's at most; of L-BFGS and ascent, 50 times as many
     rate       of gradient ascent; None: chosen step by step
     missing    rows with missing cells: "refuse" to fit, or "drop" them
     reference  the reference value of a category, by column; its first value if not told
@@ -40,7 +40,7 @@ class RegressionSettings:
     errors: Errors = "model"
     solver: Solver = "auto"
     tolerance: float = TOLERANCE
-    most: int = 100
+    max_iter: int = 100
     rate: float | None = None
     missing: Literal["refuse", "drop"] = "refuse"
     reference: Mapping[str, Any] = field(default_factory=dict)
@@ -57,8 +57,8 @@ class RegressionSettings:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
                 raise ValueError(f"{name}={value!r}: expected a number above 0")
-        if not (isinstance(self.most, (int, np.integer)) and self.most >= 1):
-            raise ValueError(f"most={self.most!r}: expected a whole number of steps, 1 or more")
+        if not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
+            raise ValueError(f"max_iter={self.max_iter!r}: expected a whole number of steps, 1 or more")
         object.__setattr__(self, "prior", as_prior(self.prior))
         object.__setattr__(self, "reference", dict(self.reference or {}))
         if self.prior == "jeffreys" and self.family is not Bernoulli:

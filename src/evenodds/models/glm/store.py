@@ -16,19 +16,20 @@ from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical
 from evenodds.labels import canonical
 from evenodds.models.arrays import array, numbers, plain_texts, texts
-from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.plan import Roles
+from evenodds.models.glm.prior import GaussianPrior
 from evenodds.models.glm.problem import Step
 from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.separated import EITHER
 from evenodds.models.glm.settings import RegressionSettings, Totals
 from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
+from evenodds.models.validate import check_values
 from evenodds.schema import Schema
 
+WRITTEN = {"max_iter": "most"}  # settings that files have under another name
 NUMBERS = ("rows", "log_likelihood", "deviance", "null_deviance", "pearson", "dispersion", "cost", "slope")
-WIDEST = 1 << 24  # coefficients
 
 
 # -- as the file has it ------------------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ def parts_of(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
         "infinite": np.asarray(model.infinite, np.int64),
         "totals": np.array([getattr(totals, name) for name in NUMBERS]),
         "trace": np.array([dataclasses.astuple(step) for step in model.trace], float).reshape(-1, 4),
-        "dropped": np.array([model.names.index(name) for name in model.dropped], np.int64),
+        "dropped": np.array(model.left_out, np.int64),
         **plain_texts("classes", [canonical(value) for value in model.classes]),
     }
     if model.covariance is not None:
@@ -80,10 +81,10 @@ def parts_of(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
 def _settings(settings: RegressionSettings) -> tuple[dict[str, Any], dict[str, Any]]:
     """Settings as JSON has them; a prior's arrays apart."""
     written: dict[str, Any] = {"family": settings.family.__name__}
-    for name in ("intercept", "errors", "solver", "tolerance", "most", "rate", "missing", "variance"):
+    for name in ("intercept", "errors", "solver", "tolerance", "max_iter", "rate", "missing", "variance"):
         value = getattr(settings, name)
         if value is not None:
-            written[name] = value.item() if isinstance(value, np.generic) else value
+            written[WRITTEN.get(name, name)] = value.item() if isinstance(value, np.generic) else value
     written["reference"] = {name: canonical(value) for name, value in settings.reference.items()}
     arrays: dict[str, Any] = {}
     prior = settings.prior
@@ -115,7 +116,8 @@ def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
     settings = _read_settings(header["settings"], arrays)
     roles = _read_roles(header["roles"])
     design = _read_design(arrays, header, settings.intercept, schema)
-    classes = tuple(schema.values(texts(arrays, "classes")))
+    check_values(schema, named := texts(arrays, "classes"))
+    classes = tuple(schema.values(named))
     if (settings.family in (Bernoulli, Categorical) and roles.trials is None) != (len(classes) >= 2):
         raise ValueError("its classes are not those of its family")
     outputs = len(classes) - 1 if settings.family is Categorical else 1
@@ -161,7 +163,7 @@ def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Regression:
         inside,
         covariance,
         totals,
-        tuple(design.names[j] for j in dropped),
+        tuple(dropped.tolist()),
         tuple(a_text(one) for one in a_list(header["relations"])),
         infinite,
         tuple(a_text(one) for one in a_list(header["notes"])),
@@ -200,7 +202,7 @@ def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
     expect(
         written,
         "settings",
-        {"family", "intercept", "errors", "solver", "tolerance", "most", "missing", "reference"},
+        {"family", "intercept", "errors", "solver", "tolerance", WRITTEN["max_iter"], "missing", "reference"},
         optional,
     )
     if a_text(written["family"]) not in FAMILIES:
@@ -211,7 +213,7 @@ def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
     read: dict[str, Any] = {
         "family": FAMILIES[written["family"]],
         "intercept": a_flag(written["intercept"]),
-        "most": a_whole(written["most"]),
+        "max_iter": a_whole(written[WRITTEN["max_iter"]]),
         "reference": {name: a_text(value) for name, value in reference.items()},
         **{name: a_text(written[name]) for name in ("errors", "solver", "missing")},
         **{name: a_number(written[name]) for name in ("tolerance", "rate", "variance") if name in written},

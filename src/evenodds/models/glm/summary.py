@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenodds.families import Categorical, Gaussian
-from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.inference import table, uses_t
+from evenodds.models.glm.prior import GaussianPrior
 from evenodds.show import Figure, Frame, cell, printed
 
 if TYPE_CHECKING:

@@ -15,17 +15,18 @@ from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
 from evenodds.data.threads import in_order
 from evenodds.errors import DataError, several
-from evenodds.families import Bernoulli
+from evenodds.families import Bernoulli, Gaussian
 from evenodds.labels import Labels
 from evenodds.models.glm.blocks import SHARD, Floats
 from evenodds.models.glm.design import Design, Places, Term, check_references, term_of
 from evenodds.models.glm.losses import Loss, loss_for
-from evenodds.models.glm.plan import Chunk, Plan, chunk_of, chunk_of_memory, no_target
+from evenodds.models.glm.plan import Chunk, Plan, chunk_of, chunk_of_memory
 from evenodds.models.glm.rows import Held, Streamed, block_of
 
 STRIP = 1 << 9  # rows whose moments are added at once
 MANY = 100  # classes, from which on they may not be as many as half of the rows
 FAR = 30.0  # standard deviations from 0, beyond which a column's mean is taken off before it is squared
+LARGEST = 1e140  # a column's size, beyond which, or below whose inverse, its squares and their inverses are no doubles
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,11 @@ class Survey:
     rows: int = 0
     weight: float = 0.0  # Σ w, trials included
     count: float = 0.0  # Σ w, trials not included: how many rows there are, each as often as it counts
+    lightest: float = np.inf  # the least w
     moments: Any = None  # (3, numbers): origin, Σ (x - origin), Σ (x - origin)²
     labels: tuple[Labels, ...] = ()  # of each category
     classes: Mapping[str, float] = field(default_factory=dict)  # weight of each, where the target is a class
-    y: Any = field(default_factory=lambda: np.zeros(2))  # Σ w y, Σ w y²
+    y: Any = field(default_factory=lambda: np.zeros(3))  # the target's moments, where it is a number
     fixed: float = 0.0  # Σ w of what the target alone adds to the negative log-likelihood
     least: float = 0.0  # Σ w of the least cost there could be
     offsets: float = 0.0  # Σ w offset
@@ -61,10 +63,11 @@ class Survey:
             self.rows + other.rows,
             self.weight + other.weight,
             self.count + other.count,
+            min(self.lightest, other.lightest),
             _moved(self.moments, self.weight, other.moments, other.weight),
             tuple(a.merge(b)[0] for a, b in zip(self.labels, other.labels)) if other.rows else self.labels,
             classes,
-            self.y + other.y,
+            _moved(self.y, self.weight, other.y, other.weight),
             self.fixed + other.fixed,
             self.least + other.least,
             self.offsets + other.offsets,
@@ -88,8 +91,9 @@ def _moved(a: Any, n: float, b: Any, m: float) -> Any:
     """Moments of two runs of rows about the first one's origin."""
     if not n or not m:
         return a if n else b
-    step = b[0] - a[0]
-    return np.stack([a[0], a[1] + b[1] + m * step, a[2] + b[2] + 2 * step * b[1] + m * step * step])
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = b[0] - a[0]
+        return np.stack([a[0], a[1] + b[1] + m * step, a[2] + b[2] + 2 * step * b[1] + m * step * step])
 
 
 def look(plan: Plan, chunk: Chunk, loss: Loss) -> Survey:
@@ -105,26 +109,34 @@ def look(plan: Plan, chunk: Chunk, loss: Loss) -> Survey:
     if not chunk.rows:
         return Survey(dropped=dropped)
     w = chunk.weights
-    weight = float(chunk.rows if w is None else w.sum())
+    weight, lightest = (float(chunk.rows), 1.0) if w is None else (float(w.sum()), float(w.min()))
     count = float(weight if chunk.trials is None or w is None else (w / chunk.trials).sum())
     counts: dict[str, float] = {}
-    y, fixed, least = np.zeros(2), 0.0, 0.0
+    y, fixed, least = np.zeros(3), 0.0, 0.0
     if isinstance(chunk.target, Coded):
         found = np.bincount(chunk.target.places, w, len(chunk.target.labels))
         counts = {t: float(n) for t, n in zip(chunk.target.labels.texts(), found) if n > 0}
     else:
         loss.check(chunk.target, plan.roles.target, chunk.where)
         t, often = _counted(chunk.target, w)
-        y = np.array([_sum(t, often), _sum(t * t, often)])
+        y = _about_mean(t, often)
         fixed = _sum(loss.constant(t), often) + float(chunk.extra.sum())
         least = _sum(loss.least(t), often)
     labels = tuple(_present(x) for x in chunk.coded)
     offsets = 0.0 if chunk.offset is None else _sum(chunk.offset, w)
-    return Survey(chunk.rows, weight, count, moments, labels, counts, y, fixed, least, offsets, {}, dropped)
+    return Survey(chunk.rows, weight, count, lightest, moments, labels, counts, y, fixed, least, offsets, {}, dropped)
 
 
 def _sum(x: Floats, w: Floats | None) -> float:
     return float(x.sum() if w is None else x @ w)
+
+
+def _about_mean(x: Floats, w: Floats | None) -> Floats:
+    """Moments with the mean, to rounding, as origin: squares of what is left keep the digits of a spread far from 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        origin = _sum(x, w) / (len(x) if w is None else float(w.sum()))
+        away = x - origin
+        return np.array([origin, _sum(away, w), _sum(away * away, w)])
 
 
 def _counted(y: Floats, w: Floats | None) -> tuple[Floats, Floats | None]:
@@ -147,7 +159,8 @@ def _moments(chunk: Chunk) -> Any:
     """Origin, Σ (x - origin) and Σ (x - origin)² of each number; of sparse columns about 0."""
     if chunk.sparse is not None:
         each = np.ones(chunk.rows) if chunk.weights is None else chunk.weights
-        squares = chunk.sparse.power(2).T @ each
+        with np.errstate(over="ignore"):
+            squares = chunk.sparse.power(2).T @ each
         return np.stack([np.zeros_like(squares), chunk.sparse.T @ each, squares])
     origin = np.array(chunk.dense[:1], np.float64).sum(axis=0)  # of no rows, 0
     total, squares = np.zeros_like(origin), np.zeros_like(origin)
@@ -182,10 +195,31 @@ class Found:
             return self.counts / self.counts.sum()
         if self.plan.is_class:
             return float(self.counts[1] / self.counts.sum())
-        return float(self.survey.y[0] / self.survey.weight)
+        origin, total, _ = self.survey.y
+        return float(origin + total / self.survey.weight)
+
+    @property
+    def unit(self) -> float:
+        """The size of an error of a score: how far a Gaussian's targets spread; that of others has no unit."""
+        if self.plan.family is not Gaussian:
+            return 1.0
+        origin, total, squares = self.survey.y
+        away = total / self.survey.weight
+        spread = float(np.sqrt(max(squares / self.survey.weight - away * away, 0.0)))
+        return max(spread, 1e-6 * abs(float(origin + away))) or 1.0  # of a constant, what rounding leaves of it
+
+    @property
+    def largest(self) -> Floats:
+        """What no number x of a column of the design is beyond: x² ≤ Σ w x² / least w; of one-hot columns, 1."""
+        design, (origin, total, squares) = self.design, self.survey.moments
+        away, n = design.shift - origin, self.survey.weight
+        weighed = np.maximum(squares - 2 * away * total + away * away * n, 0.0)
+        found, first = np.ones(design.width), int(design.intercept)
+        found[first : first + len(origin)] = np.sqrt(weighed / self.survey.lightest) / design.scale
+        return found
 
 
-def surveyed(source: Source, plan: Plan, threads: int | None = None) -> tuple[Found, Any]:
+def surveyed(source: Source, plan: Plan, threads: int | None = None) -> tuple[Found, Held | Streamed]:
     """The first pass over a source: what was found, and its rows in the design's columns."""
     loss = loss_for(plan.family)
     check_references(plan.references, plan.categorical)
@@ -200,12 +234,13 @@ def surveyed(source: Source, plan: Plan, threads: int | None = None) -> tuple[Fo
         parts = in_order(lambda start: look(plan, chunk.take(slice(start, start + SHARD)), loss), starts, threads)
         survey = dataclasses.replace(sum(parts, Survey()), dropped=lost)
         found = _decided(plan, survey, Report(chunk.rows), source.name, chunk.sparse is not None)
-        return found, Held(block_of(plan, chunk, found))
+        return found, Held(block_of(chunk, found))
     reading = plan.reading()
 
     def work(batch: Any) -> Looked:
         read = reading(batch)
-        return Looked(look(plan, chunk_of(plan, read, batch), loss), read.report + no_target(plan, read, batch))
+        chunk, without = chunk_of(plan, read, batch)
+        return Looked(look(plan, chunk, loss), read.report + without)
 
     seen = added(work, source.batches(reading.columns), threads) or Looked()
     found = _decided(plan, seen.survey, seen.report, source.name, False)
@@ -224,6 +259,7 @@ def _decided(plan: Plan, survey: Survey, report: Report, where: str, sparse: boo
                 "of classes the family is Bernoulli or Categorical"
             )
         raise DataError(f"{where} has no rows to learn from" + (" without missing cells" if survey.dropped else ""))
+    _refuse_sizes(plan, survey, where)
     loss, counts, classes = loss_for(plan.family), np.zeros(0), None
     labels: tuple[Any, ...] = ()
     if plan.is_class:
@@ -264,11 +300,22 @@ def _standard(survey: Survey, about_zero: bool) -> tuple[Floats, Floats]:
     return (np.zeros_like(mean), np.sqrt(variance + mean**2)) if about_zero else (mean, spread)
 
 
-def standardised(found: Found, sparse: bool) -> Design:
+def standardised(found: Found) -> Design:
     """The design with every number centred and scaled, for solvers that depend on it."""
-    shift, scale = _standard(found.survey, sparse or not found.design.intercept)
-    scale = np.ones_like(scale) if sparse else np.where(scale > 0, scale, 1.0)
-    return dataclasses.replace(found.design, shift=shift, scale=scale)
+    shift, scale = _standard(found.survey, not found.design.intercept)
+    return dataclasses.replace(found.design, shift=shift, scale=np.where(scale > 0, scale, 1.0))
+
+
+def _refuse_sizes(plan: Plan, survey: Survey, where: str) -> None:
+    """Name a number whose squares are beyond doubles: neither its estimate nor the error of that could be told."""
+    names = [*(f"column {name!r}" for name in plan.numeric), f"the target {plan.roles.target!r}"]
+    origin, total, squares = np.column_stack([survey.moments, survey.y])
+    sizes = np.maximum(np.abs(origin + total / survey.weight), np.sqrt(np.maximum(squares, 0.0) / survey.weight))
+    for name, size in zip(names, sizes):
+        if size and size < 1 / LARGEST:
+            raise DataError(f"{where}: {name} is too small to be squared: multiply it by a power of ten")
+        if not size < LARGEST:
+            raise DataError(f"{where}: {name} is too large to be squared: divide it by a power of ten")
 
 
 def _refuse_missing(missing: Mapping[str, tuple[int, str]]) -> None:

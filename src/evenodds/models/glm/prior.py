@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.design import INTERCEPT, Design
-from evenodds.schema import did_you_mean
+from evenodds.models.glm.design import Design
 
 JEFFREYS: Literal["jeffreys"] = "jeffreys"
 
@@ -70,7 +69,7 @@ class GaussianPrior:
 
 
 def _vector(value: Any, design: Design, outputs: int, what: str) -> Floats:
-    names, width = design.names, design.width
+    width = design.width
     if isinstance(value, Mapping):
         one = np.zeros(width)
         for name, number in value.items():
@@ -79,7 +78,7 @@ def _vector(value: Any, design: Design, outputs: int, what: str) -> Floats:
     array = np.asarray(value, float)
     if array.ndim == 0:
         one = np.full(width, float(array))
-        if INTERCEPT in names[:1]:
+        if design.intercept:
             one[0] = 0.0
         return np.tile(one, outputs)
     flat = array.ravel(order="F")
@@ -94,9 +93,11 @@ def _named(name: str, design: Design) -> Sequence[int]:
     """The places of the coefficients that a name stands for."""
     if name in design.names:
         return [design.names.index(name)]
+    at = int(design.intercept) + len(design.numbers)
     for term in design.categories:
         if term.column == name:
-            return [design.names.index(one) for one in term.names]
+            return range(at, at + len(term.names))
+        at += len(term.names)
     raise DataError(f"prior: {did_you_mean(name, design.names, 'coefficient')}")
 
 
