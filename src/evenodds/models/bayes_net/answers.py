@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,11 @@ import numpy as np
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.tables import place
-from evenodds.show import Frame
+from evenodds.show import Frame, apart
+
+
+class NetworkWarning(UserWarning):
+    """Something about a network that a person should know."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +63,11 @@ class Answer:
     @property
     def frame(self) -> Frame:
         """A line for every value."""
-        p = self.probabilities.ravel().tolist()
-        ends = [("low", self.low), ("high", self.high)]
-        more = {name: end.ravel().tolist() for name, end in ends if end is not None}
+        every = {"p": self.probabilities, "low": self.low, "high": self.high}
+        figures = apart({name: one.ravel().tolist() for name, one in every.items() if one is not None}, self.nodes)
         return Frame(
             [
-                {**dict(zip(self.nodes, values)), "p": p[i], **{name: end[i] for name, end in more.items()}}
+                {**dict(zip(self.nodes, values)), **{name: one[i] for name, one in figures.items()}}
                 for i, values in enumerate(itertools.product(*self.states))
             ]
         )
@@ -76,7 +79,7 @@ class Answer:
         return self.frame._repr_html_()
 
 
-def likelihood(node: str, value: Any, states: tuple[str, ...]) -> Floats | int:
+def likelihood(node: str, value: Any, states: tuple[str, ...], state_of: Callable[[str, Any], Any]) -> Floats | int:
     """Evidence about one node: the place of the value it has or, softly, how likely the finding is in each state.
 
     A mapping or a list says how likely; a set says that the value is one of these.
@@ -85,14 +88,24 @@ def likelihood(node: str, value: Any, states: tuple[str, ...]) -> Floats | int:
         value = dict.fromkeys(value, 1.0)
     if isinstance(value, Mapping):
         found = np.zeros(len(states))
-        for state, weight in value.items():
-            found[place(node, state, states)] = weight
+        places = [place(node, state_of(node, state), states) for state in value]
+        found[places] = _likelihoods(node, list(value.values()))
     elif isinstance(value, (list, tuple, np.ndarray)):
-        found = np.asarray(value, dtype=np.float64)
+        found = _likelihoods(node, value)
         if found.shape != (len(states),):
             raise DataError(f"the evidence about {node!r} has {found.size} numbers for {len(states)} states")
     else:
-        return place(node, value, states)
+        return place(node, state_of(node, value), states)
     if not np.all((found >= 0) & np.isfinite(found)) or not found.any():
         raise DataError(f"the evidence about {node!r} is {found.tolist()}: expected likelihoods, 0 or more, not all 0")
     return found
+
+
+def _likelihoods(node: str, given: Any) -> Floats:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"the evidence about {node!r} is {given!r:.80}: expected a likelihood for each state; where it is one of "
+            "some values, give these as a set, {'yes', 'no'}"
+        ) from None

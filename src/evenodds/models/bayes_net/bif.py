@@ -25,12 +25,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from evenodds.errors import DataError, brief
+from evenodds.errors import DataError, brief, did_you_mean
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import check_size, checked_states, configurations, normalised
 from evenodds.replacing import Path, replacing
-from evenodds.schema import did_you_mean
 
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[^\s{}()\[\],;|"]+|[{}()\[\],;|"]', re.DOTALL)
 _MARKS = frozenset("{}()[],;|")
@@ -259,14 +258,14 @@ class _Reader:
                 if known[where] is not None:
                     self.refuse(f"the table of {brief(node)} has the row ({', '.join(values)}) twice", begin)
                 known[where] = self.numbers(shape[-1], begin)
-            elif (
-                word == "table"
-            ):  # the node's own states change last, as in `table p(on | a), p(on | b), p(off | a), …`
+            elif word == "table":  # the node's own states change last: `table p(on | a), p(on | b), p(off | a), …`
                 if any(row is not None for row in known):
                     self.refuse(f"the table of {brief(node)} is given twice", begin)
                 flat = self.numbers(math.prod(shape), begin)
                 known[:] = [flat[i :: len(known)] for i in range(len(known))]
             elif word == "default":
+                if default:
+                    self.refuse(f"the table of {brief(node)} has two defaults: leave one out", begin)
                 default.append(self.numbers(shape[-1], begin))
             else:
                 self.wrong("'(', 'table' or 'default'", begin)

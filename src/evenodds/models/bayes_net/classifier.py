@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evenodds.data.memory import Table, table
-from evenodds.errors import DataError
+from evenodds.errors import DataError, many, warn
 from evenodds.families.leaves import Floats
+from evenodds.labels import Ints
+from evenodds.models.bayes_net.answers import NetworkWarning
 from evenodds.models.bayes_net.explain import explain
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.explanation import Explanation
+from evenodds.models.patterns import Flags
 from evenodds.schema import Schema
-
-
-class NetworkWarning(UserWarning):
-    """Something about a network that a person should know."""
 
 
 def features(network: Network) -> list[str]:
@@ -74,14 +72,18 @@ class NetworkClassifier:
     @functools.cached_property
     def schema(self) -> Schema:
         """How rows are read."""
-        columns, kinds = self.network.columns, self.network.columns.kinds
-        mine = type(columns)({name: kinds.get(name, "text") for name in self.features}, columns.cuts)
-        return Schema(mine.schema().columns, self.target, kinds.get(self.target, "text"))
+        columns = self.network.columns
+        return Schema(columns.schema(self.features).columns, self.target, columns.kinds.get(self.target, "text"))
 
     @functools.cached_property
     def classes(self) -> Any:
         """The target's values."""
         return np.array(self.network.values(self.target))
+
+    @property
+    def names(self) -> list[str]:
+        """What each of them is known by: its text."""
+        return list(self.network.states[self.target])
 
     @property
     def log_prior(self) -> Floats:
@@ -91,25 +93,34 @@ class NetworkClassifier:
 
     def proba(self, x: Any) -> Floats:
         """p(target | row) of every row; missing cells, and values that are no states, are integrated out."""
-        rows, network = table(x), self.network
-        if self.features and not set(self.features) & set(rows.columns):
-            raise DataError(f"the rows have none of the columns {', '.join(map(repr, self.features[:8]))}")
-        at = network.places([self.target])[0]
-        found, impossible = network.inference.posterior(at, network.codes(rows, self.features))
-        if impossible.any():
-            found[impossible] = network.inference.marginals({}, {})[at]
-            warnings.warn(
-                f"{int(impossible.sum())} rows have probability 0 under these tables: they get p({self.target}); "
-                "a prior avoids this",
-                NetworkWarning,
-                stacklevel=3,
-            )
+        found, impossible = self.network.inference.posterior(*self._asked(x))
+        if self._told(impossible):
+            found[impossible] = np.exp(self.log_prior)
         return found
 
     def log_proba(self, x: Any, threads: int | None = None) -> Floats:
-        """log p(target | row); one thread answers, whatever `threads` says."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.proba(x)))
+        """log p(target | row), however small p is; one thread answers, whatever `threads` says."""
+        found, impossible = self.network.inference.log_posterior(*self._asked(x))
+        if self._told(impossible):
+            found[impossible] = self.log_prior
+        return found
+
+    def _asked(self, x: Any) -> tuple[int, Ints]:
+        """The place of the target among the nodes, and the rows in numbers."""
+        rows = table(x)
+        if self.features and not set(self.features) & set(rows.columns):
+            raise DataError(f"the rows have none of the columns {', '.join(map(repr, self.features[:8]))}")
+        return self.network.places([self.target])[0], self.network.codes(rows, self.features)
+
+    def _told(self, impossible: Flags) -> bool:
+        """Whether any row is impossible; if so it is told."""
+        if impossible.any():
+            warn(
+                f"{many(impossible.sum(), 'row')} of probability 0 under these tables: the answer is p({self.target}); "
+                "a prior avoids this",
+                NetworkWarning,
+            )
+        return bool(impossible.any())
 
     def explain(self, x: Any, of: Any = None, against: Any = None) -> list[Explanation]:
         """Why each row is given its value: the prior and what each finding adds, in log-odds that add up."""

@@ -20,7 +20,7 @@ from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net import kernels
 from evenodds.models.bayes_net.cliques import bits
 from evenodds.models.bayes_net.reading import Encoded
-from evenodds.models.bayes_net.scores import ESS, Score, check_score
+from evenodds.models.bayes_net.scores import ESS, Criterion, check_criterion, price
 from evenodds.models.bayes_net.structure import Structure
 
 CELLS = 1 << 20  # of a table that is looked at while climbing
@@ -35,38 +35,35 @@ Pairs = set[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Climbed:
-    """The graph that was found, its score, and how it was come by."""
+    """The graph that was found, and its score."""
 
     structure: Structure
     score: float
-    steps: int
-    families: int  # that were scored
 
 
 def climb(
-    rows: Encoded, score: Score = "bic", *, ess: float = ESS, start: Structure | None = None, required: Edges = (),
-    forbidden: Edges = (), parents: int = PARENTS, patience: int = PATIENCE, restarts: int = RESTARTS,
+    rows: Encoded, criterion: Criterion = "bic", *, ess: float = ESS, start: Structure | None = None,
+    required: Edges = (), forbidden: Edges = (), parents: int = PARENTS, patience: int = PATIENCE,
 ) -> Climbed:  # fmt: skip
     """The best graph met on a climb from `start`, or from the required edges alone."""
-    check_score(score, ess)
+    check_criterion(criterion, ess)
     must = {(rows.place(a), rows.place(b)) for a, b in required}
     never = {(rows.place(a), rows.place(b)) for a, b in forbidden}
     for a, b in must & never:
         raise DataError(f"the edge {rows.names[a]} -> {rows.names[b]} is required and forbidden: leave it out of one")
-    first = Structure.of([*rows.names, *((rows.names[a], rows.names[b]) for a, b in sorted(must))])
-    if start is not None:
-        merged = {n: tuple(dict.fromkeys((*start.parents.get(n, ()), *first.parents[n]))) for n in rows.names}
-        first = Structure(merged)
-    return _Climb(FamilyScores(rows, score, ess), must, never, parents).run(first, patience, restarts)
+    known = {} if start is None else {name: rows.place(name) for name in start.nodes}
+    begin = set() if start is None else {(known[a], known[b]) for a, b in start.edges} - never
+    first = Structure.of([*rows.names, *((rows.names[a], rows.names[b]) for a, b in sorted(begin | must))])
+    return _Climb(FamilyScores(rows, criterion, ess), must, never, parents).run(first, patience)
 
 
 class FamilyScores:
     """Scores of families, a node and the bits of its parents; each is counted once."""
 
-    def __init__(self, rows: Encoded, score: Score, ess: float) -> None:
+    def __init__(self, rows: Encoded, criterion: Criterion, ess: float) -> None:
         self.names, self.sizes, self.mass = rows.names, np.array(rows.sizes, np.int64), rows.mass
-        each = {"bic": math.log(max(rows.mass, 1.0)) / 2, "aic": 1.0, "bdeu": ess, "k2": 1.0, "log-likelihood": 0.0}
-        self.kind, self.each = {"bdeu": 1, "k2": 2}.get(score, 0), each[score]
+        pseudo = {"bdeu": (1, ess), "k2": (2, 1.0)}
+        self.kind, self.each = pseudo[criterion] if criterion in pseudo else (0, price(criterion, rows.mass))
         narrow = np.int16 if max(rows.sizes) < 1 << 15 else np.int32
         self.codes = np.ascontiguousarray(rows.codes.T, narrow)  # a row's cells side by side
         self.weights = NONE if rows.weights is None else rows.weights
@@ -110,29 +107,27 @@ class _Climb:
         # the scores of a node with some parents and one more, as far as they were looked at
         self.lines: list[dict[int, Floats]] = [{} for _ in scores.names]
 
-    def run(self, start: Structure, patience: int, restarts: int) -> Climbed:
+    def run(self, start: Structure, patience: int) -> Climbed:
         """Climb from the start, and from near the best."""
         names = self.scores.names
         place = {name: i for i, name in enumerate(names)}
         graph = [sum(1 << place[p] for p in start.parents[name]) for name in names]
-        best, score, steps = self.climb(graph, patience)
+        best, score = self.climb(graph, patience)
         rng = np.random.default_rng(SEED)
-        for _ in range(restarts):
-            found, value, more = self.climb(self._shaken(best, rng), patience)
-            steps += more
+        for _ in range(RESTARTS):
+            found, value = self.climb(self._shaken(best, rng), patience)
             if value > score + CLOSE * abs(score):
                 best, score = found, value
-        found_graph = Structure({n: tuple(names[i] for i in bits(best[j])) for j, n in enumerate(names)})
-        return Climbed(found_graph, score, steps, sum(map(len, self.scores.cache)))
+        return Climbed(Structure({n: tuple(names[i] for i in bits(best[j])) for j, n in enumerate(names)}), score)
 
-    def climb(self, start: list[int], patience: int) -> tuple[list[int], float, int]:
+    def climb(self, start: list[int], patience: int) -> tuple[list[int], float]:
         """The best change at each step, whether it raises the score or not, to a graph not seen before."""
         graph = list(start)
         now = [self.scores.one(i, parents) for i, parents in enumerate(graph)]
         adds, drops = np.empty((self.many, self.many)), np.empty((self.many, self.many))
         for i in range(self.many):
             adds[i], drops[i] = self._gains(i, graph[i], now[i])
-        best, best_score, since, steps = list(graph), sum(now), 0, 0
+        best, best_score, since = list(graph), sum(now), 0
         seen = {tuple(graph)}
         while since <= patience:
             open_ = self.free & ~_matrix(_ancestors(graph), self.many).T  # (node, parent): no cycle would arise
@@ -146,13 +141,12 @@ class _Climb:
                 now[node] = self.scores.one(node, family)
                 adds[node], drops[node] = self._gains(node, family, now[node])
             seen.add(tuple(graph))
-            steps += 1
             total = sum(now)
             if total > best_score + CLOSE * abs(best_score):
                 best, best_score, since = list(graph), total, 0
             else:
                 since += 1
-        return best, best_score, steps
+        return best, best_score
 
     def _shaken(self, graph: list[int], rng: np.random.Generator) -> list[int]:
         """The graph with some edges dropped or turned, as far as that is allowed."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from evenodds.errors import DataError
+from evenodds.show import size, whole
 
 LARGE = 1 << 13  # cells, from which on another order of elimination is tried
 LARGEST = 1 << 26  # cells of all cliques together: half a gigabyte of doubles
@@ -149,20 +150,7 @@ def check_size(tree: Tree, sizes: list[int], names: list[str]) -> None:
     members = [names[node] for node in bits(largest)]
     shown = ", ".join(members[:6]) + (", …" if len(members) > 6 else "")
     raise DataError(
-        f"an exact answer needs a table of {len(members)} nodes together ({shown}) with {cells(largest, sizes):,} "
-        f"cells, and {memory(8 * tree.cells)} in all, more than {memory(8 * LARGEST)}: ask with method='weighting' or "
+        f"an exact answer needs a table of {len(members)} nodes together ({shown}) with {whole(cells(largest, sizes))} "
+        f"cells, and {size(8 * tree.cells)} in all, more than {size(8 * LARGEST)}: ask with method='weighting' or "
         "method='gibbs', or give more evidence"
     )
-
-
-def memory(size: float) -> str:
-    """A number of bytes as people read it.
-
-    >>> memory(268_435_456)
-    '268 MB'
-    """
-    for unit in ("bytes", "KB", "MB", "GB", "TB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:.3g} PB"

@@ -7,6 +7,7 @@ each is a margin of it, so families are counted together as long as their table 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -71,11 +72,14 @@ def together(families: Families, sizes: Mapping[str, int]) -> list[tuple[list[st
     """
     tables: list[tuple[list[str], list[str]]] = []
     having: dict[str, list[int]] = {}  # the tables that have a column
+    room: dict[str, list[int]] = {}  # of these, the ones that may get another: of a star's tables, the last
+    least = min(sizes.values(), default=1)
     cells = {node: math.prod([sizes[name] for name in (node, *parents)]) for node, parents in families.items()}
     for node in sorted(families, key=lambda one: -cells[one]):  # largest first: what is within another comes later
         family = (node, *families[node])
         fits = []
-        for i in dict.fromkeys(i for name in family for i in having.get(name, ())):
+        near = [having.get(node, ()), *(room.get(name, ()) for name in family)]  # what has all of it has the node
+        for i in dict.fromkeys(itertools.chain(*near)):
             new = [name for name in family if name not in tables[i][0]]
             size = math.prod([sizes[name] for name in (*tables[i][0], *new)])
             if not new or (len(new) <= NEW and size <= PAIR):
@@ -90,6 +94,10 @@ def together(families: Families, sizes: Mapping[str, int]) -> list[tuple[list[st
             if name not in tables[i][0]:
                 tables[i][0].append(name)
                 having.setdefault(name, []).append(i)
+                room.setdefault(name, []).append(i)
+        if math.prod([sizes[name] for name in tables[i][0]]) * least > PAIR:
+            for name in tables[i][0]:
+                room[name] = [other for other in room[name] if other != i]
     return tables
 
 

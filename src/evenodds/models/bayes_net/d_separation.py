@@ -29,6 +29,7 @@ WALKS = 200_000  # steps taken to find them
 STATEMENTS = 1_000_000  # looked at, at most
 
 Names = str | Iterable[str]
+Ball = tuple[str, bool]  # the node it is at, and whether it came there from a child
 
 
 class Path(NamedTuple):
@@ -102,36 +103,44 @@ def d_separated(structure: Structure, a: Names, b: Names, given: Names | None = 
 
 
 def reachable(structure: Structure, start: Iterable[str], given: set[str]) -> set[str]:
-    """The nodes that an open path leads to: a ball rolls along edges and bounces by the rules (Shachter 1998)."""
+    """The nodes that an open path leads to."""
+    return {node for node, _ in _rolled(structure, start, given) if node not in given}
+
+
+def _rolled(structure: Structure, start: Iterable[str], given: set[str]) -> dict[Ball, Ball | None]:
+    """A ball rolls along edges and bounces by the rules (Shachter 1998): where it gets to, and from where it came.
+
+    It tries the nearest first, so that the way back from any place is the shortest, on which no node comes twice.
+    """
     above = structure.ancestors(given)
-    found, seen = set[str](), set[tuple[str, bool]]()
-    waiting = [(node, True) for node in start]  # True: it comes from a child
-    while waiting:
-        state = waiting.pop()
-        if state in seen:
-            continue
-        seen.add(state)
-        node, from_child = state
+    came: dict[Ball, Ball | None] = {(node, True): None for node in start}
+    waiting = list(came)
+    for ball in waiting:  # it grows meanwhile
+        node, from_child = ball
+        ways: list[Ball] = []
         if node not in given:
-            found.add(node)
-        if from_child and node not in given:
-            waiting += [(parent, True) for parent in structure.parents[node]]
-            waiting += [(child, False) for child in structure.children[node]]
-        elif not from_child:
-            if node not in given:
-                waiting += [(child, False) for child in structure.children[node]]
-            if node in above:  # a collider that is given, or is above something given
-                waiting += [(parent, True) for parent in structure.parents[node]]
-    return found
+            ways += [(child, False) for child in structure.children[node]]
+        if node not in given if from_child else node in above:  # a collider that is given, or is above something given
+            ways += [(parent, True) for parent in structure.parents[node]]
+        for way in ways:
+            if way not in came:
+                came[way] = ball
+                waiting.append(way)
+    return came
 
 
 def _paths(
     structure: Structure, a: tuple[str, ...], b: tuple[str, ...], given: set[str], most: int
 ) -> tuple[tuple[Path, ...], bool]:
-    """Paths without a node twice, up to a number of them and of steps; the open ones first, the short ones first."""
+    """Paths without a node twice, up to a number of them and of steps; the open ones first, the short ones first.
+
+    Of those that are open the shortest is among them, however many others there are.
+    """
     # a path with a side of its own in the middle is two paths: its ends are the first and the last of their sides
     goal, sides = set(b), set(a) | set(b)
-    found, steps, complete = list[Path](), 0, True
+    nearest = _shortest(_rolled(structure, a, given), goal)
+    found = [] if nearest is None else [_judged(structure, *nearest, given)]
+    steps, complete = 0, True
     for start in a:
         stack: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((start,), ())]
         while stack:
@@ -142,7 +151,8 @@ def _paths(
                 break
             here = nodes[-1]
             if here in goal:
-                found.append(_judged(structure, nodes, arrows, given))
+                if (nodes, arrows) != nearest:
+                    found.append(_judged(structure, nodes, arrows, given))
                 continue
             ways = [(child, "->") for child in structure.children[here]]
             ways += [(parent, "<-") for parent in structure.parents[here]]
@@ -151,6 +161,17 @@ def _paths(
                     stack.append(((*nodes, node), (*arrows, arrow)))
     found.sort(key=lambda path: (not path.open, len(path.nodes)))
     return tuple(found[:most]), complete and len(found) <= most
+
+
+def _shortest(came: dict[Ball, Ball | None], goal: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The nodes and arrows of the shortest open path that leads to one of these nodes, if one does."""
+    ball = next((ball for ball in came if ball[0] in goal), None)
+    nodes, arrows = list[str](), list[str]()
+    while ball is not None:
+        nodes.append(ball[0])
+        arrows.append("<-" if ball[1] else "->")
+        ball = came[ball]
+    return (tuple(reversed(nodes)), tuple(reversed(arrows[:-1]))) if nodes else None
 
 
 def _judged(structure: Structure, nodes: tuple[str, ...], arrows: tuple[str, ...], given: set[str]) -> Path:

@@ -1,11 +1,11 @@
 """Missing cells filled in by expectation and maximisation: each row counts as all the rows it may be, in their shares.
 
     expect      what each table would count, under the tables so far     one exact answer a row
-    maximise    the tables of these counts
+    maximise    the tables of these counts, and of the pseudo-counts
 
-No step lowers log p(rows) + Σ pseudo-count · log p (Dempster, Laird and Rubin 1977). Cells below which nothing is known
-are not filled in: they say nothing of any table (they are barren). A node that no row has is hidden; its tables start
-at random.
+No step lowers log p(rows) + Σ pseudo-count · log p (Dempster, Laird and Rubin 1977). A mode has one pseudo-count less
+than its prior, or none. Cells below which nothing is known are not filled in: they say nothing of any table (they are
+barren). A node that no row has is hidden; its tables start at random.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families import Categorical, Dirichlet
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.labels import Fixed, Ints, Labels
-from evenodds.models.bayes_net.inference import patterns
 from evenodds.models.bayes_net.program import Asked, Plan, Program
 from evenodds.models.bayes_net.reading import Encoded
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import States, check_size, configurations
-from evenodds.models.bayes_net.tallies import LABELS, Settings, joined, posterior_of, table_of
+from evenodds.models.bayes_net.tallies import LABELS, Settings, joined, pseudo_counts, table_of
+from evenodds.models.patterns import patterns
 from evenodds.tally import Leaf, Tally
 
 STEPS, CLOSE = 1000, 1e-9  # at most so many; enough where a step gains less than this share
+SHARES = Settings("mle")
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Filled:
 
 def fill_in(
     structure: Structure, rows: Encoded, settings: Settings, by_hand: Mapping[str, Floats] | None = None,
-    random_state: Seed = 0, steps: int = STEPS, close: float = CLOSE,
+    random_state: Seed = 0,
 ) -> Filled:  # fmt: skip
     """Expected counts of all rows, missing cells and all, at the tables that they make most probable."""
     by_hand = by_hand or {}
@@ -64,18 +63,18 @@ def fill_in(
     hidden = {node for node, at in zip(structure.nodes, places) if not np.any(rows.codes[at] >= 0)}
     prior, tables = _start(structure, plan, static, settings, by_hand, hidden, rng)
     counts, history, converged = static, list[float](), False
-    for _ in range(steps):
+    for _ in range(STEPS):
         counts, total = static.copy(), 0.0
         for program, here, weigh in known:
             _, log_p, _ = program.run(tables, here, None, weigh, counts)
             total += float(weigh @ log_p)
         if total == -math.inf:
             raise DataError("some rows have probability 0 under the tables: use a prior, or check tables given by hand")
-        history.append(total + _penalty(prior, tables))
-        if len(history) > 1 and history[-1] - history[-2] <= close * max(abs(history[-1]), 1.0):
-            converged = True
+        history.append(total + _log_prior(prior, tables))
+        converged = len(history) > 1 and abs(history[-1] - history[-2]) <= CLOSE * max(abs(history[-1]), 1.0)
+        if converged:
             break
-        tables = _maximise(structure, plan, counts, prior, settings, by_hand)
+        tables = _maximise(structure, plan, counts + prior, by_hand)
     found = {node: part for node, part in zip(structure.nodes, _split(plan, counts)) if node not in by_hand}
     return Filled(found, history, converged)
 
@@ -113,36 +112,28 @@ def _start(
             prior.append(np.zeros(part.size))
             tables.append(by_hand[node].ravel())
             continue
-        root = settings.prior == "pooled" and len(part) == 1
-        pseudo = np.zeros(part.shape) if settings.estimate == "mle" or root else posterior_of(part, settings) - part
+        pseudo = np.zeros(part.shape) if settings.estimate == "mle" else pseudo_counts(part, settings)
+        if settings.estimate == "map":
+            pseudo = np.maximum(pseudo - 1, 0.0)
         prior.append(pseudo.ravel())
         if hidden & {node, *structure.parents[node]}:
             tables.append(rng.dirichlet(np.ones(part.shape[1]), len(part)).ravel())
         else:  # nothing that is missing is impossible at the start
-            tables.append(table_of(part + 1 / part.size, settings).ravel())
+            tables.append(table_of(part + pseudo + 1 / part.size, SHARES).ravel())
     return np.concatenate(prior), np.concatenate(tables)
 
 
-def _maximise(
-    structure: Structure, plan: Plan, counts: Floats, prior: Floats, settings: Settings,
-    by_hand: Mapping[str, Floats],
-) -> Floats:  # fmt: skip
+def _maximise(structure: Structure, plan: Plan, counts: Floats, by_hand: Mapping[str, Floats]) -> Floats:
     tables = []
-    for node, part, pseudo in zip(structure.nodes, _split(plan, counts), _split(plan, prior)):
-        if node in by_hand:
-            tables.append(by_hand[node].ravel())
-        elif not pseudo.any():
-            tables.append(table_of(part, Settings("mle")).ravel())
-        else:
-            found: Any = Categorical._of(Dirichlet((part + pseudo).T, None), settings.estimate)
-            tables.append(np.ascontiguousarray(found.shares.T).ravel())
+    for node, part in zip(structure.nodes, _split(plan, counts)):
+        tables.append((by_hand[node] if node in by_hand else table_of(part, SHARES)).ravel())
     return np.concatenate(tables)
 
 
-def _penalty(prior: Floats, tables: Floats) -> float:
+def _log_prior(prior: Floats, tables: Floats) -> float:
     """Σ pseudo-count · log p: the log of the prior density, but for what no table changes."""
     used = prior > 0
-    return float(prior[used] @ np.log(np.maximum(tables[used], 1e-300)))
+    return float(prior[used] @ np.log(tables[used]))
 
 
 def tally_of(node: str, parents: tuple[str, ...], counts: Floats, states: States) -> Tally:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.data.files import is_source, read
 from evenodds.data.memory import Table
-from evenodds.data.reading import Reading
 from evenodds.data.source import Memory
-from evenodds.errors import DataError
+from evenodds.errors import DataError, warn
 from evenodds.families.base import Estimate
-from evenodds.families.leaves import Floats, check_weights
+from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
 from evenodds.models.bayes_net.classifier import NetworkClassifier, features, in_memory
 from evenodds.models.bayes_net.climbing import PARENTS
@@ -27,16 +24,15 @@ from evenodds.models.bayes_net.independence import Independence, independent
 from evenodds.models.bayes_net.learn import Learnt, Missing, Search, Wanted, learn
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.questions import Questions
-from evenodds.models.bayes_net.scores import ESS, Score
+from evenodds.models.bayes_net.reading import weighed
+from evenodds.models.bayes_net.scores import ESS, Criterion
 from evenodds.models.bayes_net.structure import Structure, edges_of
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
-from evenodds.models.explanation import Explanation
-from evenodds.models.shell import classes_of, eager, target_of
+from evenodds.models.explanation import Explanations
+from evenodds.models.shell import check_named, classes_of, eager, of_files, target_name, target_of
 from evenodds.replacing import Path
-from evenodds.schema import Schema, SchemaWarning
-
-WEIGHT = "sample weight"  # the column of weights that are given apart
+from evenodds.schema import SchemaWarning
 
 
 class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -54,7 +50,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     structure : str, edges, mapping or Structure, optional
         The graph: "rain -> wet", pairs (parent, child), or {node: parents}. Where a graph is searched for by climbing,
-        its start.
+        which looks at all columns, its start.
     target : str, optional
         The node that `predict` tells.
     tables, states : mapping, optional
@@ -70,9 +66,9 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     search : {None, "star", "tan", "chow-liu", "hill-climbing"}
         How the graph is found, if it is; "star" is naive Bayes, and what is taken where only a target is told.
     criterion : {"bic", "aic", "bdeu", "k2"}
-        What climbing raises; `ess` are the pseudo-rows of "bdeu".
+        What climbing raises, so that more is better; `ess` are the pseudo-rows of "bdeu".
     required, forbidden : edges
-        Which edges a climb must have, or must not.
+        Which edges a climb must have, or must not, whatever its start has.
     max_parents : int
         How many parents a climb gives a node, at most.
     missing : {"ignore", "em"}
@@ -115,7 +111,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prior: PriorKind = "pooled",
         smoothing: Any = "auto",
         search: Search | None = None,
-        criterion: Score = "bic",
+        criterion: Criterion = "bic",
         ess: float = ESS,
         required: Any = (),
         forbidden: Any = (),
@@ -149,8 +145,8 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         how = network.settings
         target = target or network.target
         new = cls(
-            network.structure, target, tables=network.by_hand or None, states=network.states, estimate=how.estimate,
-            prior=how.prior, smoothing=how.smoothing, cuts=dict(network.columns.cuts) or None,
+            network.structure, target, tables=network.by_hand or None, states=network.told or None,
+            estimate=how.estimate, prior=how.prior, smoothing=how.smoothing, cuts=dict(network.columns.cuts) or None,
         )  # fmt: skip
         return new._keep(network, target)
 
@@ -170,10 +166,10 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def independent(
-        data: Any, a: str, b: str, given: Any = (), *, weights: str | None = None, level: float = 0.95, cuts: Any = None
+        data: Any, a: str, b: str, given: Any = (), *, sample_weight: Any = None, level: float = 0.95, cuts: Any = None
     ) -> Independence:
         """Whether the data let two columns be independent given others: mutual information with its interval."""
-        return independent(data, a, b, given, weights=weights, level=level, cuts=cuts)
+        return independent(data, a, b, given, sample_weight=sample_weight, level=level, cuts=cuts)
 
     @property
     def network(self) -> Network:
@@ -218,9 +214,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found, target = self._learn(X, y, sample_weight, known)
         network = found.network if known is None else known + found.network
         if classes is not None and target is not None:
-            more = {canonical(label) for label in np.asarray(classes).tolist()} - set(network.states[target])
-            order = network.columns.order(target, [*network.states[target], *more])
-            network = dataclasses.replace(network, states={**network.states, target: order})
+            network = network.expecting(target, [canonical(label) for label in np.asarray(classes).tolist()])
         return self._keep(network, getattr(self, "target_", target))
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -233,53 +227,48 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, X: Any, y: Any, weights: Any, like: Network | None = None) -> tuple[Learnt, str | None]:
         """What some rows say; of a network they are to be added to, the graph and how its columns are read."""
         source, target, weigh = self._source(X, y, weights, like)
-        structure = None if self.structure is None else Structure.of(self.structure)
-        search = self.search
-        if like is not None:
-            structure, search = like.structure, None
-        elif structure is None and search in (None, "star", "tan"):
-            if target is None:
-                raise DataError(
-                    "no graph is given: name one, as in 'rain -> wet', or say how it is searched for, search='tan', "
-                    "which needs a target: this BayesNet estimator requires y to be passed, but the target y is None"
-                )
-            search = search or "star"
-        wanted = Wanted(
-            structure, search, target, self.criterion, self.ess, edges_of(self.required), edges_of(self.forbidden),
-            self.max_parents, missing=self.missing, cuts=dict(self.cuts or {}),
-            columns=None if like is None else like.columns, random_state=self.random_state,
-        )  # fmt: skip
-        states, tables = dict[str, Any](), dict[str, Any]()
-        if structure is not None:
-            states, tables = read_tables(structure, self.tables or {}, read_states(structure, self.states))
-        elif self.states is not None:
-            states = {str(node): tuple(map(str, given)) for node, given in self.states.items()}
-        settings = Settings(self.estimate, self.prior, self.smoothing)
+        wanted = self._wanted(target, like)
+        states, tables = read_states(self.states), dict[str, Any]()
+        if wanted.graph is not None:
+            states, tables = read_tables(wanted.graph, self.tables or {}, states)
+        elif self.tables:
+            raise ValueError("tables are given for the nodes of a graph: give it as well, and search for none")
+        settings = Settings(self.estimate, self.prior, self.smoothing) if like is None else like.settings
         found = learn(source, wanted, settings, states, tables, weigh, self.threads)
         for sentence in found.report.sentences():
-            warnings.warn(sentence, SchemaWarning, stacklevel=3)
+            warn(sentence, SchemaWarning)
         return found, target
+
+    def _wanted(self, target: str | None, like: Network | None) -> Wanted:
+        if like is not None:
+            return Wanted(like.structure, target=target, missing=self.missing, columns=like.columns)
+        structure = None if self.structure is None else Structure.of(self.structure)
+        return Wanted(
+            structure, self.search, target, self.criterion, self.ess, edges_of(self.required),
+            edges_of(self.forbidden), self.max_parents, self.missing, dict(self.cuts or {}),
+            random_state=self.random_state,
+        )  # fmt: skip
 
     def _source(self, X: Any, y: Any, weights: Any, like: Network | None) -> tuple[Any, str | None, str | None]:
         """Where rows come from, and the names of the target and of the weights in it."""
         target = y if isinstance(y, str) else self.target or (None if like is None else like.target)
         if is_source(X):
-            if not isinstance(y, (str, type(None))) or not isinstance(weights, (str, type(None))):
-                raise DataError("rows of a file have their target and weights in columns: name them")
+            check_named(weights, *([] if y is None else [y]))
             return read(X), target, weights
         rows = in_memory(eager(X), like)
         columns: dict[str, Any] = dict(rows.columns)
         if y is not None and not isinstance(y, str):
-            target = target or str(getattr(y, "name", None) or "class")
+            target = target or target_name(y, columns)
             columns[target] = classes_of(y)
             if len(columns[target]) != rows.rows:
                 raise DataError(f"{len(columns[target])} target values for {rows.rows} rows: give one for each row")
-        if weights is not None and not isinstance(weights, str):
-            columns[WEIGHT], weights = check_weights(weights, rows.rows), WEIGHT
-        return Memory(Table(columns, rows.rows, rows.named)), target, weights
+        rows, weights = weighed(Table(columns, rows.rows, rows.named), weights)
+        return Memory(rows), target, weights
 
     def _keep(self, network: Network, target: str | None) -> Self:
         self.model_ = network.telling(target)
+        for name in ("target_", "classes_", "feature_names_in_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if target is not None:
             self.target_, self.classes_ = target, np.array(network.values(target))
         names = features(self.model_)
@@ -306,17 +295,24 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """p(target | row) of every row; missing cells, and values that are no states, are integrated out."""
         model = self._classifier()
+        return self._said(X, model.features, model.proba)
+
+    def score_samples(self, X: Any) -> Floats:
+        """log p(row) of every row, as scikit-learn calls it: of its columns that are nodes, others integrated out."""
+        return self._said(X, self.network.structure.nodes, self.network.log_prob)
+
+    def _said(self, X: Any, names: Iterable[str], say: Callable[[Table], Floats]) -> Floats:
+        """What is said of some rows, or of all rows of some files; columns may be missing."""
         if not is_source(X):
-            return model.proba(in_memory(eager(X), model.network))
-        source = read(X)
-        known = [name for name in model.features if name in source.sample().columns]
-        reading = Reading(Schema({name: model.schema.columns[name] for name in known}, ""), target=False)
-        return np.concatenate([model.proba(reading(batch).table) for batch in source.batches(reading.columns)])
+            return say(in_memory(eager(X), self.network.telling(getattr(self, "target_", self.target))))
+        source = read(X)  # once: it may be a pipe
+        known = source.sample().columns
+        return of_files(source, self.network.columns.schema(name for name in names if name in known), say)
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """log p(target | row)."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+        """log p(target | row), however small p is."""
+        model = self._classifier()
+        return self._said(X, model.features, model.log_proba)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The target's most probable value of each row."""
@@ -332,7 +328,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         log = self.predict_log_proba(X)
         return np.asarray(log[:, 1] - log[:, 0]) if log.shape[1] == 2 else log
 
-    def explain(self, X: Any, of: Any = None, against: Any = None) -> list[Explanation]:
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanations:
         """Why each row is given its value: the prior and what each finding adds, in log-odds that add up."""
         model = self._classifier()
-        return model.explain(in_memory(eager(X), model.network), of, against)
+        return Explanations(model.explain(in_memory(eager(X), model.network), of, against))

@@ -10,7 +10,7 @@ from evenodds.errors import DataError
 from evenodds.labels import Ints
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.tables import place
-from evenodds.models.explanation import Explanation, Term, difference
+from evenodds.models.explanation import Explanation, Term, difference, pair
 
 
 def explain(network: Network, target: str, codes: Ints, of: Any = None, against: Any = None) -> list[Explanation]:
@@ -24,28 +24,25 @@ def explain(network: Network, target: str, codes: Ints, of: Any = None, against:
         raise DataError(f"the target {target!r} has one state only: there is nothing to explain")
     values, at = network.values(target), network.places([target])[0]
     order = [node for node in network.structure.order if node != target]
+    told = [None if state is None else place(target, state, states) for state in (of, against)]
     found = []
     for row in codes:
         seen = np.full((len(order) + 1, len(row)), -1, np.int64)
         for k, node in enumerate(order):
             i = network.places([node])[0]
             seen[k + 1 :, i] = row[i]
-        p, impossible = network.inference.posterior(at, seen)
+        log, impossible = network.inference.log_posterior(at, seen)
         if impossible.any():
             first = order[int(np.argmax(impossible)) - 1]
             raise DataError(
                 f"the row has probability 0: its {first!r} is impossible given what is above it in the table"
             )
-        with np.errstate(divide="ignore"):
-            log = np.log(p)
-        ranked = np.argsort(-p[-1], kind="stable")
-        a = int(ranked[0]) if of is None else place(target, of, states)
-        b = int(next(c for c in ranked if c != a)) if against is None else place(target, against, states)
+        a, b = pair(np.argsort(-log[-1], kind="stable").tolist(), *told)
         odds = [difference(one[a], one[b]) for one in log]
         terms = []
         for k, node in enumerate(order):
             code = row[network.places([node])[0]]
             value = network.states[node][code] if code >= 0 else None
             terms.append(Term(node, value, difference(odds[k + 1], odds[k])))
-        found.append(Explanation(values[a], values[b], odds[0], tuple(terms), odds[-1], float(p[-1, a]), ()))
+        found.append(Explanation(values[a], values[b], odds[0], tuple(terms), odds[-1], float(np.exp(log[-1, a])), ()))
     return found

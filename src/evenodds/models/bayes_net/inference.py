@@ -12,21 +12,23 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
 from evenodds.models.bayes_net.program import Asked, Plan, Program
+from evenodds.models.bayes_net.sampling import picked
+from evenodds.models.logs import log_sum
+from evenodds.models.patterns import Flags, patterns
 
 KEPT = 256  # programs
 SMALL = 1 << 15  # cells of the whole tree, up to which it answers instead of a program of its own
 RARE = 50  # rows of one pattern of evidence, below which a program of their own is not worth its while
 BLOCK = 1 << 12  # rows at once
+FAINT = 1e-300  # of a probability: below it a double has lost digits, or is 0
 
 Hard = Mapping[int, int]
 Soft = Mapping[int, Floats]
-Flags = NDArray[np.bool_]
 NOTHING = np.zeros((1, 0), np.int64)
 
 
@@ -57,6 +59,13 @@ class Inference:
                 self._programs.popitem(last=False)
         return found
 
+    def _fitting(self, asked: Asked) -> Program:
+        """The same, or a smaller one: without what the evidence separates, so that it is not known to be possible."""
+        try:
+            return self.program(asked)
+        except DataError:
+            return self.program(asked._replace(whole=False))
+
     @property
     def whole(self) -> Program:
         """The program of all marginals, in which evidence is entered as likelihoods."""
@@ -86,12 +95,8 @@ class Inference:
             out, log_p = self._from_whole(hard, soft)
             answer = out[self._slice(nodes[0])]
         else:
-            asked = Asked(tuple(nodes), tuple(hard), tuple(soft))
-            try:
-                program = self.program(asked)
-            except DataError:  # without what the evidence separates, so that it is not known to be possible
-                program = self.program(asked._replace(whole=False))
-            found, log, _ = self._run(program, hard, soft)
+            program = self._fitting(Asked(tuple(nodes), tuple(hard), tuple(soft)))
+            found, log, _ = program.run(self.tables, *entered(program, hard, soft))
             answer, log_p = found[0], float(log[0])
         if log_p == -math.inf or not math.isfinite(float(answer.sum())) or not answer.any():
             raise self._impossible(hard, soft)
@@ -102,7 +107,7 @@ class Inference:
         if self.small:
             return self._from_whole(hard, soft)[1]
         program = self.program(Asked((), tuple(hard), tuple(soft)))
-        return float(self._run(program, hard, soft)[1][0])
+        return float(program.run(self.tables, *entered(program, hard, soft))[1][0])
 
     def marginals(self, hard: Hard, soft: Soft) -> list[Floats]:
         """p(node | evidence) of every node; 0 and 1 for those whose value is given."""
@@ -114,7 +119,7 @@ class Inference:
             if not hard:
                 raise
             program = self.program(Asked((), tuple(hard), tuple(soft), "marginals"))
-            answer, log, _ = self._run(program, hard, soft)
+            answer, log, _ = program.run(self.tables, *entered(program, hard, soft))
             log_p = float(log[0])
             found = [np.eye(sizes[i])[hard.get(i, 0)] for i in range(len(sizes))]
             for node, at in program.out_at.items():
@@ -123,10 +128,10 @@ class Inference:
             raise self._impossible(hard, soft)
         return found
 
-    def most_probable(self, hard: Hard, soft: Soft) -> tuple[list[int], float]:
-        """The most probable values of all nodes together, given the evidence, and their log p with the evidence."""
+    def most_probable(self, hard: Hard, soft: Soft) -> list[int]:
+        """The most probable values of all nodes together, given the evidence."""
         program = self.program(Asked((), tuple(hard), tuple(soft), "most"))
-        _, log_p, work = self._run(program, hard, soft)
+        _, log_p, work = program.run(self.tables, *entered(program, hard, soft))
         if log_p[0] == -math.inf:
             raise self._impossible(hard, soft)
         found = [hard.get(i, -1) for i in range(len(self.plan.sizes))]
@@ -139,9 +144,7 @@ class Inference:
             best = np.unravel_index(int(np.argmax(part)), part.shape)
             for node, value in zip([node for node in members if found[node] < 0], best):
                 found[node] = int(value)
-        return found, self.log_joint(np.array([found]))[0] + sum(
-            math.log(weights[found[node]]) for node, weights in soft.items()
-        )
+        return found
 
     def log_joint(self, codes: Ints) -> Floats:
         """log p of whole rows (rows, nodes): the sum of one cell of each table."""
@@ -152,23 +155,25 @@ class Inference:
             total += logs[start + codes[:, list(family)] @ np.array(self.plan.strides(family))]
         return total
 
-    def _run(self, program: Program, hard: Hard, soft: Soft) -> tuple[Floats, Floats, Floats]:
-        evidence = np.array([[hard[i] for i in program.asked.hard]], np.int64).reshape(1, -1)
-        given = np.concatenate([np.ones(0), *(soft[i] for i in program.asked.soft)])[None]
-        return program.run(self.tables, evidence, given)
-
     def _from_whole(self, hard: Hard, soft: Soft) -> tuple[Floats, float]:
-        program = self.whole
-        given = np.ones((1, program.at_out - program.at_given))
-        for node, value in hard.items():
-            at = program.given_at[node] - program.at_given
-            given[0, at : at + self.plan.sizes[node]] = 0.0
-            given[0, at + value] = 1.0
+        codes = np.full((1, len(self.plan.names)), -1, np.int64)
+        codes[0, list(hard)] = list(hard.values())
+        given = self._likelihoods(codes)
         for node, weights in soft.items():
-            at = program.given_at[node] - program.at_given
+            at = self.whole.given_at[node] - self.whole.at_given
             given[0, at : at + len(weights)] = weights
-        out, log_p, _ = program.run(self.tables, NOTHING, given)
+        out, log_p, _ = self.whole.run(self.tables, NOTHING, given)
         return out[0], float(log_p[0])
+
+    def _likelihoods(self, codes: Ints) -> Floats:
+        """Rows (rows, nodes) as the whole tree takes them: 1 for what is seen, and for all where nothing is."""
+        program = self.whole
+        given = np.ones((len(codes), program.at_out - program.at_given))
+        for node, at in program.given_at.items():
+            seen, start = np.flatnonzero(codes[:, node] >= 0), at - program.at_given
+            given[seen, start : start + self.plan.sizes[node]] = 0.0
+            given[seen, start + codes[seen, node]] = 1.0
+        return given
 
     def _slice(self, node: int) -> slice:
         at = self.whole.out_at[node] - self.whole.at_out
@@ -192,34 +197,63 @@ class Inference:
 
     # -- many rows ---------------------------------------------------------------------------------------------------
 
-    def posterior(self, target: int, codes: Ints) -> tuple[Floats, Floats]:
-        """p(target | row) of many rows (rows, nodes), -1 where a cell is missing, and which rows are impossible.
+    def posterior(self, target: int, codes: Ints) -> tuple[Floats, Flags]:
+        """p(target | row) of many rows (rows, nodes), -1 where a cell is missing, and which rows are impossible."""
+        others = codes.copy()
+        others[:, target] = -1
+        # what the evidence separates is looked at only where it may be impossible: it changes no answer
+        found, log_p = self._rows((target,), others, whole=not self.tables.all())
+        return found, log_p == -np.inf
+
+    def log_posterior(self, target: int, codes: Ints) -> tuple[Floats, Flags]:
+        """The log of it. Where a probability is too small for a double, p(value, row) is asked for of each value.
+
+        Where that needs too large a table, a probability that is 0 as a double stays so.
+        """
+        found, impossible = self.posterior(target, codes)
+        with np.errstate(divide="ignore"):
+            logs = np.log(found)
+        faint = np.flatnonzero(np.any(found < FAINT, axis=1) & ~impossible)
+        if not len(faint):
+            return logs, impossible
+        values = found.shape[1]
+        # of a large network some patterns of evidence may be too large, and others are not
+        for rows in [faint] if self.small else [faint[some] for _, some in patterns(codes[faint] >= 0)]:
+            each = np.repeat(codes[rows], values, axis=0)
+            each[:, target] = np.tile(np.arange(values), len(rows))
+            try:
+                joint = self.log_prob(each).reshape(len(rows), values)
+            except DataError:
+                continue
+            logs[rows] = joint - log_sum(joint)[:, None]
+        return logs, impossible
+
+    def log_prob(self, codes: Ints) -> Floats:
+        """log p of many rows (rows, nodes), -1 where a cell is missing: it is integrated out."""
+        found, known = np.empty(len(codes)), (codes >= 0).all(axis=1)
+        found[known] = self.log_joint(codes[known])
+        found[~known] = self._rows((), codes[~known])[1]
+        return found
+
+    def _rows(self, query: tuple[int, ...], codes: Ints, whole: bool = True) -> tuple[Floats, Floats]:
+        """p(query | row) of a node or of none, and log p of what each row has: of all of it, if `whole`.
 
         Rows are grouped by which nodes are known; each group has its program, and rare groups share the whole tree.
         """
-        known = codes >= 0
-        known[:, target] = False
-        size = self.plan.sizes[target]
-        found, log_p = np.empty((len(codes), size)), np.empty(len(codes))
-        rare = []
-        for pattern, rows in patterns(known):
+        found = np.empty((len(codes), math.prod([self.plan.sizes[i] for i in query])))
+        log_p, rare = np.empty(len(codes)), []
+        for pattern, rows in patterns(codes >= 0):
             if len(rows) < RARE and self.small:
                 rare.append(rows)
                 continue
-            hard = tuple(np.flatnonzero(pattern).tolist())
-            program = self.program(Asked((target,), hard, (), whole=False))
+            program = self._fitting(Asked(query, tuple(np.flatnonzero(pattern).tolist()), whole=whole))
             found[rows], log_p[rows], _ = program.run(self.tables, np.ascontiguousarray(codes[rows][:, pattern]))
         for rows in rare and np.array_split(np.concatenate(rare), -(-sum(map(len, rare)) // BLOCK)):
-            program = self.whole
-            given = np.ones((len(rows), program.at_out - program.at_given))
-            for node, at in program.given_at.items():
-                seen = np.flatnonzero(known[rows, node])
-                start = at - program.at_given
-                given[seen, start : start + self.plan.sizes[node]] = 0.0
-                given[seen, start + codes[rows[seen], node]] = 1.0
-            out, log_p[rows], _ = program.run(self.tables, np.zeros((len(rows), 0), np.int64), given)
-            found[rows] = out[:, self._slice(target)]
-        return found, log_p == -np.inf
+            nothing = np.zeros((len(rows), 0), np.int64)
+            out, log_p[rows], _ = self.whole.run(self.tables, nothing, self._likelihoods(codes[rows]))
+            for node in query:
+                found[rows] = out[:, self._slice(node)]
+        return found, log_p
 
     def draw(self, order: Sequence[int], hard: Hard, size: int, rng: np.random.Generator) -> Ints:
         """Rows (size, nodes) drawn given the evidence: node by node, each given all that was drawn before it."""
@@ -230,25 +264,18 @@ class Inference:
         for node in order:
             if node in hard:
                 continue
-            program = self.program(Asked((node,), known, (), whole=False))
+            asked = Asked((node,), known)
+            first = len(known) == len(hard)  # which says whether the evidence is possible
+            program = self._fitting(asked) if first else self.program(asked._replace(whole=False))
             p, log_p, _ = program.run(self.tables, np.ascontiguousarray(codes[:, list(known)]))
             if np.any(log_p == -np.inf):
                 raise self._impossible(hard, {})
-            u = rng.random(size)
-            codes[:, node] = np.minimum((u[:, None] >= np.cumsum(p, axis=1)).sum(axis=1), self.plan.sizes[node] - 1)
+            codes[:, node] = picked(np.cumsum(p, axis=1), rng)
             known = (*known, node)
         return codes
 
 
-def patterns(known: Flags) -> list[tuple[Flags, Ints]]:
-    """The different rows of a table of yes and no, and which rows are like each."""
-    if not len(known):
-        return []
-    packed = np.packbits(known, axis=1)
-    first = packed[0]
-    if np.array_equal(packed, np.broadcast_to(first, packed.shape)):
-        return [(known[0], np.arange(len(known)))]
-    _, start, where = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(where.ravel(), kind="stable")
-    cuts = np.cumsum(np.bincount(where.ravel()))[:-1]
-    return [(known[i], rows) for i, rows in zip(start, np.split(order, cuts))]
+def entered(program: Program, hard: Hard, soft: Soft) -> tuple[Ints, Floats]:
+    """Evidence as a program takes it: the values that were seen, and the likelihoods, of one row."""
+    evidence = np.array([[hard[i] for i in program.asked.hard]], np.int64).reshape(1, -1)
+    return evidence, np.concatenate([np.ones(0), *(soft[i] for i in program.asked.soft)])[None]

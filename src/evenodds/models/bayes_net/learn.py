@@ -10,41 +10,41 @@ import numpy as np
 
 from evenodds.data.report import Report
 from evenodds.data.source import Source
-from evenodds.errors import DataError, warn
+from evenodds.errors import DataError, did_you_mean, warn
 from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats
-from evenodds.models.bayes_net.classifier import NetworkWarning
-from evenodds.models.bayes_net.climbing import PARENTS, PATIENCE, climb
+from evenodds.models.bayes_net.answers import NetworkWarning
+from evenodds.models.bayes_net.climbing import PARENTS, climb
 from evenodds.models.bayes_net.em import fill_in, tally_of
 from evenodds.models.bayes_net.network import Network
-from evenodds.models.bayes_net.reading import Columns, Encoded, encode, families_of, sum_families
-from evenodds.models.bayes_net.scores import ESS, Score
+from evenodds.models.bayes_net.reading import WEIGHTLESS, Columns, Encoded, encode, families_of, sum_families
+from evenodds.models.bayes_net.scores import ESS, Criterion, check_criterion
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.structure_search import chow_liu, tan
 from evenodds.models.bayes_net.tables import States
 from evenodds.models.bayes_net.tallies import Settings
-from evenodds.schema import did_you_mean
 from evenodds.tally import Tally
 
 Search = Literal["star", "tan", "chow-liu", "hill-climbing"]
 SEARCHES: tuple[Search, ...] = ("star", "tan", "chow-liu", "hill-climbing")
 Missing = Literal["ignore", "em"]
-WEIGHTLESS = "all weights are zero: a row of weight 0 is no row"
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be learnt: a graph that is given, or how it is searched for; and what becomes of missing cells."""
+    """What is to be learnt: a graph that is given, or how it is searched for; and what becomes of missing cells.
+
+    Of a climb `structure` is the start. Where neither is told, the graph is a star.
+    """
 
     structure: Structure | None = None
     search: Search | None = None
     target: str | None = None
-    score: Score = "bic"
+    criterion: Criterion = "bic"
     ess: float = ESS
     required: tuple[tuple[str, str], ...] = ()
     forbidden: tuple[tuple[str, str], ...] = ()
     max_parents: int = PARENTS
-    patience: int = PATIENCE
     missing: Missing = "ignore"
     cuts: Mapping[str, Any] = field(default_factory=dict)
     columns: Columns | None = None  # as other rows were read, where these are to be added to them
@@ -55,12 +55,27 @@ class Wanted:
             raise ValueError(f"search={self.search!r}: expected one of {', '.join(map(repr, SEARCHES))}")
         if self.missing not in ("ignore", "em"):
             raise ValueError(f"missing={self.missing!r}: expected 'ignore' or 'em'")
-        if self.structure is None and self.search is None:
+        if self.structure is None and self.search in (None, "star", "tan") and self.target is None:
             raise DataError(
-                "no graph is given: name one, as in 'rain -> wet', or say how it is searched for, search='tan'"
+                "no graph is given: name one, as in 'rain -> wet', or say how it is searched for, search='tan', which "
+                "needs a target: this BayesNet estimator requires y to be passed, but the target y is None"
             )
-        if self.search in ("star", "tan") and self.target is None:
-            raise DataError(f"search={self.search!r} needs a target: name the column of the classes")
+        check_criterion(self.criterion, self.ess)
+        if not self.max_parents >= 1:
+            raise ValueError(f"max_parents={self.max_parents}: expected a number, 1 or more")
+        if self.search == "hill-climbing":
+            return
+        if self.structure is not None and self.search is not None:
+            raise ValueError(
+                f"search={self.search!r} would find another graph than the one that is given: leave one out"
+            )
+        if self.required or self.forbidden or self.max_parents != PARENTS:
+            raise ValueError("required and forbidden edges and max_parents are for search='hill-climbing'")
+
+    @property
+    def graph(self) -> Structure | None:
+        """The graph, where it is not searched for."""
+        return self.structure if self.search is None else None
 
 
 @dataclass(frozen=True)
@@ -79,26 +94,27 @@ def learn(
     """The network of a source's rows."""
     given, tables = dict(states or {}), dict(by_hand or {})
     sample = source.sample()
-    names = list(sample.columns if wanted.structure is None else wanted.structure.nodes)
-    if wanted.structure is None:
-        names = [name for name in names if name != weights]
+    names = [name for name in sample.columns if name != weights] if wanted.graph is None else [*wanted.graph.nodes]
+    for name in given:
+        if name not in names:
+            raise DataError(did_you_mean(name, names, "node"))
+    if len(tables) == len(names):
+        raise DataError("all tables are given, and stay as they are: BayesNet(net.graph).fit(...) learns them")
     hidden = [name for name in names if name not in sample.columns and name in given and wanted.missing == "em"]
     seen = [name for name in names if name not in hidden]
-    columns = wanted.columns or Columns.decided(source, seen, wanted.cuts, sample, wanted.target)
+    columns = wanted.columns or Columns.decided(source, seen, wanted.cuts, sample, wanted.target, weights)
     if wanted.search in (None, "star") and wanted.missing == "ignore":
-        structure = _star(names, wanted.target) if wanted.structure is None else wanted.structure
+        structure = wanted.graph or _star(names, wanted.target)
         families = {node: parents for node, parents in structure.parents.items() if node not in tables}
         tallies, report = sum_families(source, columns, families, weights, threads)
         _check_rows(source, tallies, weights)
         network = Network.learnt(structure, tallies, settings, columns, given, tables)
         return Learnt(network.telling(wanted.target), report)
     rows, report = encode(source, columns, weights, threads, given)
-    if rows.rows == 0 or rows.mass == 0:
-        raise DataError(WEIGHTLESS if rows.rows else f"{source.name} has no rows to learn from")
     structure = find_structure(rows, wanted)
     if wanted.missing == "ignore":
         tallies = {node: tally for node, tally in families_of(rows, structure).items() if node not in tables}
-        network = Network.learnt(structure, tallies, settings, columns, rows.states, tables)
+        network = Network.learnt(structure, tallies, settings, columns, given, tables)
         return Learnt(network.telling(wanted.target), report)
     if hidden:
         empty = np.full((len(hidden), rows.rows), -1, np.int32)
@@ -111,25 +127,22 @@ def learn(
     expected = {
         node: tally_of(node, structure.parents[node], counts, rows.states) for node, counts in filled.counts.items()
     }  # fmt: skip
-    network = Network.learnt(structure, expected, settings, columns, rows.states, tables)
+    network = Network.learnt(structure, expected, settings, columns, given, tables)
     return Learnt(network.telling(wanted.target), report, tuple(filled.objective))
 
 
 def find_structure(rows: Encoded, wanted: Wanted) -> Structure:
     """The graph that is given, or that is found in the rows."""
-    if wanted.search is None:
-        assert wanted.structure is not None
-        return wanted.structure
-    if wanted.search == "star":
-        return _star(list(rows.names), wanted.target)
+    if wanted.search in (None, "star"):
+        return wanted.graph or _star(list(rows.names), wanted.target)
     if wanted.search == "tan":
         assert wanted.target is not None
         return tan(rows, wanted.target)
     if wanted.search == "chow-liu":
         return chow_liu(rows, wanted.target)
     return climb(
-        rows, wanted.score, ess=wanted.ess, start=wanted.structure, required=wanted.required,
-        forbidden=wanted.forbidden, parents=wanted.max_parents, patience=wanted.patience,
+        rows, wanted.criterion, ess=wanted.ess, start=wanted.structure, required=wanted.required,
+        forbidden=wanted.forbidden, parents=wanted.max_parents,
     ).structure  # fmt: skip
 
 

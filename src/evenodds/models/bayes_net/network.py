@@ -32,27 +32,21 @@ from evenodds.data.memory import table as as_table
 from evenodds.errors import DataError
 from evenodds.families import Dirichlet
 from evenodds.families.leaves import Floats
-from evenodds.labels import Ints
+from evenodds.labels import Ints, values_of
 from evenodds.models.bayes_net import bif
 from evenodds.models.bayes_net.answers import likelihood
-from evenodds.models.bayes_net.inference import Inference, patterns
+from evenodds.models.bayes_net.inference import Inference, entered
 from evenodds.models.bayes_net.program import Asked, Plan
 from evenodds.models.bayes_net.questions import Questions
 from evenodds.models.bayes_net.reading import Columns
-from evenodds.models.bayes_net.scores import ESS, Score, check_score, family_score
+from evenodds.models.bayes_net.scores import ESS, Criterion, check_criterion, family_score
 from evenodds.models.bayes_net.structure import Structure
-from evenodds.models.bayes_net.tables import (
-    States,
-    check_size,
-    checked_states,
-    configurations,
-    read_states,
-    read_tables,
-)
+from evenodds.models.bayes_net.tables import States, check_size, check_values, read_states, read_tables
 from evenodds.models.bayes_net.tallies import Settings, dense, drawn_from, occurring, posterior_of, table_of
+from evenodds.models.never_learnt import never_learnt
 from evenodds.models.saved import Saved
 from evenodds.replacing import Path
-from evenodds.show import Frame
+from evenodds.show import whole
 from evenodds.tally import Tally
 
 NO_COLUMNS = Columns({}, {})
@@ -63,7 +57,7 @@ class Network(Questions, Saved):
     """A graph with a table for each node; immutable, safe to share between threads, and a sum of what it has learnt."""
 
     structure: Structure
-    states: States
+    told: States  # the states that some nodes have in any case, and their order
     by_hand: Mapping[str, Floats] = field(default_factory=dict)  # tables that are not learnt
     tallies: Mapping[str, Tally] = field(default_factory=dict)  # of all other nodes
     settings: Settings = field(default_factory=Settings)
@@ -77,7 +71,7 @@ class Network(Questions, Saved):
     ) -> Network:
         """A network whose tables are all given."""
         graph = Structure.of(structure)
-        known, arrays = read_tables(graph, tables, read_states(graph, states))
+        known, arrays = read_tables(graph, tables, read_states(states))
         for node in graph.nodes:
             if node not in arrays:
                 raise DataError(f"node {node!r} has no table: give one, or fit the network")
@@ -98,17 +92,25 @@ class Network(Questions, Saved):
         states: States | None = None, by_hand: Mapping[str, Floats] | None = None,
     ) -> Network:  # fmt: skip
         """The network of some tallies; states that are not told are those that occur."""
-        known = dict(states or {})
-        for node in structure.nodes:
-            if node not in known:
-                known[node] = checked_states(node, columns.order(node, sorted(occurring(structure, tallies, node))))
-        return cls(
-            structure,
-            {node: known[node] for node in structure.nodes},
-            dict(by_hand or {}),
-            dict(tallies),
-            settings,
-            columns,
+        told = dict(states or {})
+        for node, known in told.items():
+            check_values(node, occurring(structure, tallies, node), known)
+        return cls(structure, told, dict(by_hand or {}), dict(tallies), settings, columns)
+
+    @functools.cached_property
+    def states(self) -> dict[str, tuple[str, ...]]:
+        """Each node's states: those that were told, and those that occur; none of a node of which nothing is known."""
+        every = {node: occurring(self.structure, self.tallies, node) for node in self.structure.nodes}
+        return {node: self._states(node, self.told.get(node, ()), found) for node, found in every.items()}
+
+    def _states(self, node: str, known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
+        """The states that are known, with more of them in their place among these."""
+        return known if set(more) <= set(known) else self.columns.order(node, sorted({*known, *more}))
+
+    def expecting(self, node: str, states: Iterable[str]) -> Network:
+        """The same network, which has these states of a node whether they occur or not."""
+        return dataclasses.replace(
+            self, told={**self.told, node: self._states(node, self.told.get(node, ()), set(states))}
         )
 
     @property
@@ -132,22 +134,33 @@ class Network(Questions, Saved):
             return NotImplemented
         if self.structure != other.structure or not self.tallies or self.tallies.keys() != other.tallies.keys():
             raise DataError("networks add where they have learnt the tables of one graph")
-        if any(not np.array_equal(table, other.by_hand[node]) for node, table in self.by_hand.items()):
+        if any(self.states[node] != other.states[node] for node in self.fixed) or any(
+            not np.array_equal(table, other.by_hand[node]) for node, table in self.by_hand.items()
+        ):
             raise DataError("networks add where their tables given by hand are the same")
         if self.columns != other.columns:
             raise DataError("the columns of the two networks are read differently: cut and type them alike")
+        target = self.target
+        if sign > 0:
+            self.settings.check(other.settings)
+            target = self.target or other.target
+            if other.target not in (None, target):
+                raise DataError(f"one network tells {target!r}, the other {other.target!r}: let both tell the same")
         found = {}
         for node, mine in self.tallies.items():
             theirs = other.tallies[node]
             found[node] = mine + theirs if sign > 0 else mine - theirs
-            if sign < 0 and (found[node].counts.size and float(np.min(found[node].counts)) < 0):
-                raise DataError(f"cannot forget what was never learnt: the table of {node!r} would count below 0")
-        states = {
-            node: checked_states(node, self.columns.order(node, sorted({*self.states[node], *other.states[node]})))
-            if set(self.states[node]) != set(other.states[node]) else self.states[node]
-            for node in self.structure.nodes
-        }  # fmt: skip
-        return dataclasses.replace(self, states=states, tallies=found)
+            if sign < 0 and (less := never_learnt(found[node])) is not None:
+                raise DataError(f"cannot forget what was never learnt: {less}")
+        told = dict(self.told)
+        for node, states in other.told.items() if sign > 0 else ():
+            told[node] = self._states(node, told[node], states) if node in told else states
+        return dataclasses.replace(self, told=told, tallies=found, target=target)
+
+    @property
+    def fixed(self) -> set[str]:
+        """The nodes whose states are those of tables given by hand."""
+        return {name for node in self.by_hand for name in (*self.structure.parents[node], node)}
 
     def fade(self, factor: float) -> Network:
         """All evidence so far, worth `factor` times as much."""
@@ -165,20 +178,16 @@ class Network(Questions, Saved):
             and all(np.array_equal(table, other.by_hand[node]) for node, table in self.by_hand.items())
             and dict(self.tallies) == dict(other.tallies)
             and self.settings == other.settings
+            and self.columns == other.columns
             and self.target == other.target
         )
 
     def __repr__(self) -> str:
         size = self.n_parameters
-        many = f"{size['joint']:,}" if size["joint"] < 10**9 else f"about 10^{len(str(size['joint'])) - 1}"
         return (
             f"Network({len(self.structure.nodes)} nodes, {len(self.structure.edges)} edges, "
-            f"{size['network']:,} parameters; the full joint has {many})"
+            f"{size['network']:,} parameters; the full joint has {whole(size['joint'], 10**9)})"
         )
-
-    def set(self, settings: Settings) -> Network:
-        """The same tallies under other settings; no pass over the data."""
-        return dataclasses.replace(self, settings=settings)
 
     def telling(self, target: str | None) -> Network:
         """The same network, which tells a node from the others."""
@@ -204,6 +213,8 @@ class Network(Questions, Saved):
             if node in self.by_hand:
                 found[node] = self.by_hand[node]
                 continue
+            if not self.states[node]:
+                raise DataError(f"node {node!r} has no states: nothing that is left was learnt of it")
             check_size(node, self._shape(node))
             found[node] = table_of(self.counts[node], self.settings).reshape(self._shape(node))
         return found
@@ -214,34 +225,18 @@ class Network(Questions, Saved):
             return None
         return Dirichlet(posterior_of(self.counts[node], self.settings).T)
 
-    def shown(self, node: str, level: float) -> Frame:
-        """A table line by line."""
-        self.structure.check(node)
-        parents, posterior = self.structure.parents[node], self.posterior(node)
-        table = self.tables[node].reshape(-1, len(self.states[node]))
-        low, high = (None, None) if posterior is None else posterior.interval(level)
-        lines = []
-        for i, values in enumerate(configurations(parents, self.states)):
-            for j, state in enumerate(self.states[node]):
-                line = {**dict(zip(parents, values)), node: state, "p": table[i, j]}
-                if low is not None and high is not None:
-                    seen = float(self.counts[node][i, j])
-                    line |= {"low": low[j, i], "high": high[j, i], "count": int(seen) if seen.is_integer() else seen}
-                lines.append(line)
-        title = f"p({node} | {', '.join(parents)})" if parents else f"p({node})"
-        return Frame(lines, title)
-
     @property
     def rows(self) -> float:
         """How many rows were learnt, by weight: those of the table that has most."""
         return max((float(counts.sum()) for counts in self.counts.values()), default=0.0)
 
-    def structure_score(self, score: Score = "bic", ess: float = ESS) -> float:
-        """How well the graph fits what was learnt."""
-        check_score(score, ess)
+    def structure_score(self, criterion: Criterion = "bic", ess: float = ESS) -> float:
+        """How well the graph fits what was learnt; more is better."""
+        check_criterion(criterion, ess)
         if self.by_hand or not self.tallies:
             raise DataError("a graph is scored by what was counted: fit all of its tables")
-        return sum(family_score(counts, score, self.rows, ess) for counts in self.counts.values())
+        rows = self.rows
+        return sum(family_score(counts, criterion, rows, ess) for counts in self.counts.values())
 
     # -- in numbers --------------------------------------------------------------------------------------------------
 
@@ -288,9 +283,9 @@ class Network(Questions, Saved):
                 self.structure.check(str(node))
             if given and node in given and node in more:
                 raise DataError(f"node {node!r} is given twice: leave one out")
-            if value is None or (isinstance(value, float) and value != value):
+            if value is None or (isinstance(value, (float, np.floating)) and value != value):
                 continue
-            found = likelihood(node, value, self.states[node])
+            found = likelihood(node, value, self.states[node], self.columns.state)
             if isinstance(found, int):
                 hard[self._place[node]] = found
             else:
@@ -299,8 +294,7 @@ class Network(Questions, Saved):
 
     def values(self, node: str) -> list[Any]:
         """A node's states as the values they are the texts of."""
-        read: dict[str, Any] = {"int": int, "float": float, "bool": "true".__eq__}
-        return [read.get(self.columns.kinds.get(node, "text"), str)(state) for state in self.states[node]]
+        return values_of(self.columns.kinds.get(node, "text"), self.states[node])
 
     def codes(self, X: Any, wanted: Iterable[str] | None = None) -> Ints:
         """Rows (rows, nodes) as places among the states; -1 where a cell is missing, or its value is no state."""
@@ -317,16 +311,7 @@ class Network(Questions, Saved):
 
     def log_prob(self, X: Any) -> Floats:
         """log p(row) of every row; missing cells are integrated out."""
-        codes = self.codes(X)
-        found = np.empty(len(codes))
-        for pattern, rows in patterns(codes >= 0):
-            if pattern.all():
-                found[rows] = self.inference.log_joint(codes[rows])
-                continue
-            hard = tuple(np.flatnonzero(pattern).tolist())
-            program = self.inference.program(Asked((), hard, ()))
-            _, found[rows], _ = program.run(self.flat, np.ascontiguousarray(codes[rows][:, pattern]))
-        return found
+        return self.inference.log_prob(self.codes(X))
 
     def redrawn(
         self, nodes: list[int], hard: Mapping[int, int], soft: Mapping[int, Floats], draws: int,
@@ -334,8 +319,7 @@ class Network(Questions, Saved):
     ) -> Floats:  # fmt: skip
         """The answers to one question under many tables, drawn from what is known of them."""
         program = self.inference.program(Asked(tuple(nodes), tuple(hard), tuple(soft), whole=False))
-        evidence = np.array([[hard[i] for i in program.asked.hard]], np.int64).reshape(1, -1)
-        given = np.concatenate([np.ones(0), *(soft[i] for i in program.asked.soft)])[None]
+        evidence = entered(program, hard, soft)
         known = {node: self.posterior(node) for node in self.structure.nodes}
         answers = []
         for _ in range(draws):
@@ -343,5 +327,5 @@ class Network(Questions, Saved):
             for node, posterior in known.items():
                 drawn = self.tables[node] if posterior is None else drawn_from(posterior, self.tables[node], rng)
                 parts.append(drawn.ravel())
-            answers.append(program.run(np.concatenate(parts), evidence, given)[0][0])
+            answers.append(program.run(np.concatenate(parts), *evidence)[0][0])
         return np.array(answers).reshape(draws, *(self.plan.sizes[i] for i in nodes))

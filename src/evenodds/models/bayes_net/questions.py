@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.distribution import Seed, generator
+from evenodds.families.distribution import Seed, generator, tail_of
 from evenodds.models.bayes_net import d_separation
 from evenodds.models.bayes_net.answers import Answer
 from evenodds.models.bayes_net.sampling import draw, gibbs, weighted
-from evenodds.models.bayes_net.scores import ESS, Score
-from evenodds.show import Frame
+from evenodds.models.bayes_net.scores import ESS, Criterion
+from evenodds.models.bayes_net.tables import configurations
+from evenodds.show import Frame, apart
 
 if TYPE_CHECKING:
     from evenodds.models.bayes_net.d_separation import Names, Separation
@@ -66,10 +67,9 @@ class Questions:
         if method == "exact":
             found = network.inference.query(asked, hard, soft)
         elif method in METHODS:
+            _check_many("draws", draws)
             how = weighted if method == "weighting" else gibbs
-            found, _ = how(
-                network.plan, network.flat, network.order, asked, hard, soft, draws, random_state
-            )  # fmt: skip
+            found = how(network.plan, network.flat, network.order, asked, hard, soft, draws, random_state)
         else:
             raise ValueError(f"method={method!r}: expected one of {', '.join(map(repr, METHODS))}")
         return Answer(tuple(nodes), tuple(network.states[node] for node in nodes), found)
@@ -84,12 +84,12 @@ class Questions:
         are taken as certain.
         """
         network = self.network
-        if not 0 < level < 1:
-            raise ValueError(f"level={level}: expected a number between 0 and 1")
+        tail = tail_of(level)
+        _check_many("draws", draws)
         answer = self.query(*nodes, given=given, **evidence)
         hard, soft = network.evidence(given, evidence)
         found = network.redrawn(network.places(nodes), hard, soft, draws, generator(random_state))
-        low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        low, high = np.quantile(found, [tail, 1 - tail], axis=0)
         return Answer(answer.nodes, answer.states, answer.probabilities, low, high)
 
     def log_evidence(self, given: Evidence = None, **evidence: Any) -> float:
@@ -111,22 +111,23 @@ class Questions:
     def most_probable(self, given: Evidence = None, **evidence: Any) -> dict[str, str]:
         """The most probable values of all nodes together, given the evidence."""
         network = self.network
-        found, _ = network.inference.most_probable(*network.evidence(given, evidence))
+        found = network.inference.most_probable(*network.evidence(given, evidence))
         return {node: network.states[node][i] for node, i in zip(network.structure.nodes, found)}
 
-    def sample(self, size: int, random_state: Seed = None, given: Evidence = None) -> Any:
+    def sample(self, n_samples: int = 1, given: Evidence = None, random_state: Seed = None) -> Any:
         """Rows drawn from the network, a pyarrow Table; with evidence, from the rows that have it."""
         import pyarrow as pa
 
         network = self.network
         hard, soft = network.evidence(given, {})
         rng = generator(random_state)
+        _check_many("n_samples", n_samples, 0)
         if soft:
             raise DataError("rows are drawn given values, not given likelihoods")
         if hard:
-            codes = network.inference.draw(network.order, hard, size, rng)
+            codes = network.inference.draw(network.order, hard, n_samples, rng)
         else:
-            codes, _ = draw(network.plan, network.flat, network.order, size, rng)
+            codes, _ = draw(network.plan, network.flat, network.order, n_samples, rng)
         columns = {}
         for j, node in enumerate(network.structure.nodes):
             values = pa.array(network.values(node))
@@ -157,7 +158,7 @@ class Questions:
     def n_parameters(self) -> dict[str, int]:
         """How many numbers the tables need, beside what a table of all nodes together would."""
         network = self.network
-        sizes = network.plan.sizes
+        sizes = [max(size, 1) for size in network.plan.sizes]  # of a node that was forgotten nothing is left
         tables = sum(
             math.prod([sizes[i] for i in family[:-1]]) * (sizes[family[-1]] - 1) for family in network.plan.families
         )
@@ -165,11 +166,24 @@ class Questions:
 
     def table(self, node: str, level: float = 0.95) -> Frame:
         """p(node | parents), line by line; with intervals where it was learnt."""
-        return self.network.shown(node, level)
+        network = self.network
+        network.structure.check(node)
+        parents, states, posterior = network.structure.parents[node], network.states, network.posterior(node)
+        table = network.tables[node].reshape(-1, len(states[node]))
+        low, high = (None, None) if posterior is None else posterior.interval(level)
+        lines = []
+        for i, values in enumerate(configurations(parents, states)):
+            for j, state in enumerate(states[node]):
+                figures: dict[str, Any] = {"p": table[i, j]}
+                if low is not None and high is not None:
+                    seen = float(network.counts[node][i, j])
+                    figures |= {"low": low[j, i], "high": high[j, i], "count": int(seen) if seen.is_integer() else seen}
+                lines.append({**dict(zip(parents, values)), node: state, **apart(figures, (*parents, node))})
+        return Frame(lines, f"p({node} | {', '.join(parents)})" if parents else f"p({node})")
 
-    def structure_score(self, score: Score = "bic", ess: float = ESS) -> float:
-        """How well the graph fits what was learnt: see `scores`."""
-        return self.network.structure_score(score, ess)
+    def structure_score(self, criterion: Criterion = "bic", ess: float = ESS) -> float:
+        """How well the graph fits what was learnt: see `scores`. More is better, of BIC too."""
+        return self.network.structure_score(criterion, ess)
 
     def to_bif(self) -> str:
         """The network as text in the Bayesian interchange format."""
@@ -192,3 +206,8 @@ class Questions:
     def log_prob(self, X: Any) -> Any:
         """log p(row) of every row, missing cells integrated out."""
         return self.network.log_prob(X)
+
+
+def _check_many(name: str, many: int, least: int = 1) -> None:
+    if not many >= least:
+        raise ValueError(f"{name}={many}: expected a whole number, {least} or more")

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, numbers, target_kind
+from evenodds.cells import Coded, codes, numbers, target_kind
 from evenodds.data.decide import VALUES
 from evenodds.data.memory import Table
 from evenodds.data.passes import Summed, added
-from evenodds.data.reading import Reading, coded
+from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Binned, Categorical
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Ints, Labels
 from evenodds.models.bayes_net.counting import count_families
 from evenodds.models.bayes_net.structure import Structure
-from evenodds.models.bayes_net.tables import States, checked_states
-from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.models.bayes_net.tables import States, check_values, checked_states
+from evenodds.schema import Column, Schema
+from evenodds.show import free
 from evenodds.tally import Tally
 
 PARTS = 8  # of a column of numbers that is cut, if nobody says where
 MANY = 50  # different numbers of a column, from which on it must be cut
+WEIGHTLESS = "all weights are zero: a row of weight 0 is no row"
 Cells = dict[str, Coded]
 
 
@@ -44,7 +46,7 @@ class Columns:
     @classmethod
     def decided(
         cls, source: Source, names: Sequence[str], cuts: Mapping[str, Any] | None = None, sample: Table | None = None,
-        target: str | None = None,
+        target: str | None = None, weights: str | None = None,
     ) -> Columns:  # fmt: skip
         """What the columns are, by the first rows: `cuts` has edges by column, or a number of parts of equal mass.
 
@@ -56,15 +58,18 @@ class Columns:
         for name in [*names, *told]:
             if name not in sample.columns:
                 raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
-        edges = {name: _edges(name, told[name], sample[name]) for name in names if name in told}
+        mass = (
+            np.ones(sample.rows) if weights is None else np.maximum(np.nan_to_num(numbers(sample[weights], weights)), 0)
+        )
+        edges = {name: _edges(name, told[name], sample[name], mass) for name in names if name in told}
         kinds = {name: "text" if name in edges else target_kind(sample[name]) for name in names}
         for name in names:
             if name in edges or kinds[name] not in ("int", "float"):
                 continue
-            places = coded(sample[name], f"column {name!r}").places
-            many = len(np.unique(places[places >= 0]))
+            places = codes(sample[name], f"column {name!r}").places
+            many = len(np.unique(places[(places >= 0) & (mass > 0)]))
             if many > MANY and target not in (None, name):
-                edges[name], kinds[name] = _edges(name, PARTS, sample[name]), "text"
+                edges[name], kinds[name] = _edges(name, PARTS, sample[name], mass), "text"
             elif many > MANY:
                 raise DataError(
                     f"column {name!r} has {many} different numbers: a node has a few states; cut it, as in "
@@ -72,20 +77,31 @@ class Columns:
                 )
         return cls(kinds, edges)
 
-    def schema(self) -> Schema:
-        """The same as a schema."""
-        return Schema({name: self._column(name, kind) for name, kind in self.kinds.items()}, "")
+    def schema(self, names: Iterable[str] | None = None) -> Schema:
+        """The same as a schema: of all columns, or of these, known or not."""
+        return Schema({name: self._column(name) for name in (self.kinds if names is None else names)}, "")
 
-    def _column(self, name: str, kind: str) -> Column:
-        return Column(Binned) if name in self.cuts else Column(Categorical, values=VALUES.get(kind, "text"))
+    def _column(self, name: str) -> Column:
+        kind = VALUES.get(self.kinds.get(name, "text"), "text")
+        return Column(Binned) if name in self.cuts else Column(Categorical, values=kind)
 
     def cells(self, name: str, raw: Any) -> Coded:
         """One column's cells."""
         if name not in self.cuts:
-            return coded(raw, f"column {name!r}")
+            return codes(raw, f"column {name!r}")
         labels, place = Labels.coded(parts(self.cuts[name]))
         x = numbers(raw, name)
         return Coded(np.where(np.isnan(x), -1, np.searchsorted(self.cuts[name], x, side="right")), labels, place)
+
+    def state(self, name: str, value: Any) -> Any:
+        """A value as a state of its node: of a column that is cut, the part that a number is in."""
+        try:
+            number = float(value) if name in self.cuts else math.nan
+        except (TypeError, ValueError):
+            return value
+        if math.isnan(number):  # the text "nan" too is in no part
+            return value
+        return parts(self.cuts[name])[int(np.searchsorted(self.cuts[name], number, side="right"))]
 
     def order(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
         """A node's states in the order of their values."""
@@ -96,6 +112,14 @@ class Columns:
         return tuple(sorted(texts))
 
 
+def weighed(rows: Table, weights: Any) -> tuple[Table, str | None]:
+    """A table with the name of its column of weights: one that it has, or one of numbers that are given apart."""
+    if weights is None or isinstance(weights, str):
+        return rows, weights
+    name = free("sample weight", rows.columns)
+    return Table({**rows.columns, name: check_weights(weights, rows.rows)}, rows.rows, rows.named), name
+
+
 def _as_number(text: str) -> tuple[float, str]:
     try:
         return float(text), text
@@ -103,26 +127,37 @@ def _as_number(text: str) -> tuple[float, str]:
         return math.inf, text
 
 
-def _edges(name: str, told: Any, raw: Any) -> tuple[float, ...]:
+def _edges(name: str, told: Any, raw: Any, mass: Floats) -> tuple[float, ...]:
     if isinstance(told, (int, np.integer)) and not isinstance(told, bool):
         if told < 2:
             raise DataError(f"cuts={{{name!r}: {told}}}: expected 2 parts or more, or a list of edges")
         x = numbers(raw, name)
-        found = np.unique(np.quantile(x[np.isfinite(x)], np.arange(1, told) / told, method="inverted_cdf"))
-        return tuple(float(edge) for edge in found)
-    edges = tuple(float(edge) for edge in told)
+        x, mass = x[known := np.isfinite(x) & (mass > 0)], mass[known]
+        if not len(x):
+            raise DataError(
+                f"column {name!r} has no numbers in its first rows: say where it is cut, "
+                f"as in cuts={{{name!r}: [5, 18]}}"
+            )
+        order = np.argsort(x, kind="stable")
+        below = np.cumsum(mass[order])  # what is at or below each
+        return tuple(np.unique(x[order[np.searchsorted(told * below, np.arange(1, told) * below[-1])]]).tolist())
+    try:
+        edges = tuple(float(edge) for edge in told)
+    except (TypeError, ValueError):
+        raise DataError(f"cuts={{{name!r}: {told!r:.80}}}: expected a number of parts, or a list of edges") from None
     if not edges or any(not math.isfinite(e) for e in edges) or any(b <= a for a, b in itertools.pairwise(edges)):
         raise DataError(f"cuts={{{name!r}: {list(edges)}}}: expected ascending numbers")
     return edges
 
 
 def parts(edges: Sequence[float]) -> list[str]:
-    """The names of the parts between edges; an edge belongs to the part above it.
+    """The names of the parts between edges, with as many digits as tell them apart; an edge is in the part above it.
 
-    >>> parts([5, 18])
-    ['below 5', '5 to 18', '18 and above']
+    >>> parts([5, 18]), parts([1e7, 1e7 + 0.5])
+    (['below 5', '5 to 18', '18 and above'], ['below 10000000', '10000000 to 10000000.5', '10000000.5 and above'])
     """
-    shown = [f"{edge:g}" for edge in edges]
+    every = ([f"{edge:.{digits}g}" for edge in edges] for digits in range(6, 18))
+    shown = next(names for names in every if len(set(names)) == len(edges))
     return [f"below {shown[0]}", *(f"{a} to {b}" for a, b in itertools.pairwise(shown)), f"{shown[-1]} and above"]
 
 
@@ -196,7 +231,7 @@ def encode(
     source: Source, columns: Columns, weights: str | None = None, threads: int | None = None,
     states: States | None = None,
 ) -> tuple[Encoded, Report]:  # fmt: skip
-    """The rows of a source as codes; states as given, or as the rows have them."""
+    """The rows of a source as codes, but for those of weight 0; states as given, or as the rows have them."""
     report, found = Report(), list[tuple[dict[str, tuple[Labels, Ints]], Any]]()
 
     def work(cells: Cells, weigh: Floats | None) -> Any:
@@ -208,29 +243,31 @@ def encode(
     names = tuple(columns.kinds)
     known: dict[str, tuple[str, ...]] = dict(states or {})
     rows = sum(len(next(iter(cells.values()))[1]) for cells, _ in found) if names else 0
+    weighed = None if weights is None else np.concatenate([np.empty(0), *(w for _, w in found)])
+    counts = np.ones(rows, bool) if weighed is None else weighed > 0
+    if not counts.any():
+        raise DataError(f"{source.name} has no rows to learn from" if weighed is None else WEIGHTLESS)
     codes = np.full((len(names), rows), -1, np.int32)
     for j, name in enumerate(names):
-        seen = dict.fromkeys(text for cells, _ in found for text in _occurring(*cells[name]))
+        seen = {text for cells, weigh in found for text in _occurring(*cells[name], weigh)}
         if name not in known:
             if not seen:
                 raise DataError(f"column {name!r} has no values: name its states, or leave it out")
-            known[name] = checked_states(name, columns.order(name, list(seen)))
+            known[name] = checked_states(name, columns.order(name, sorted(seen)))
+        check_values(name, seen, known[name])
         place, at = {state: i for i, state in enumerate(known[name])}, 0
         for cells, _ in found:
             labels, places = cells[name]
-            to = np.array([place.get(text, -2) for text in labels.texts()] + [-1], np.int32)
+            to = np.array([place.get(text, -1) for text in labels.texts()] + [-1], np.int32)
             codes[j, at : at + len(places)] = to[places]
             at += len(places)
-        if len(strange := np.flatnonzero(codes[j] == -2)):
-            raise DataError(
-                f"column {name!r} has a value in row {strange[0] + 1} that is none of its states: {known[name]}"
-            )
-    weighed = None if weights is None else np.concatenate([np.empty(0), *(w for _, w in found)])
+    if weighed is not None and not counts.all():
+        codes, weighed = codes[:, counts], weighed[counts]
     return Encoded(names, known, codes, weighed), report
 
 
-def _occurring(labels: Labels, places: Ints) -> list[str]:
-    present = np.bincount(places + 1, minlength=len(labels) + 1)[1:] > 0
+def _occurring(labels: Labels, places: Ints, weights: Floats | None) -> list[str]:
+    present = np.bincount(places + 1, weights, len(labels) + 1)[1:] > 0
     return [text for text, here in zip(labels.texts(), present) if here]
 
 

@@ -10,15 +10,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, warn
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
 from evenodds.models.bayes_net import kernels
+from evenodds.models.bayes_net.answers import NetworkWarning
 from evenodds.models.bayes_net.program import Plan
 
 CHAINS, DISCARDED = 32, 0.2  # of Gibbs sampling: chains side by side, and the share of their steps that is thrown away
 NUMBERS = 1 << 20  # drawn at once
+FEW = 100  # draws: an answer that is worth fewer is told
 
 Hard = Mapping[int, int]
 Soft = Mapping[int, Floats]
@@ -41,18 +43,36 @@ def draw(
             with np.errstate(divide="ignore"):
                 weight += np.log(rows[where, hard[node]])
             continue
-        cumulative = np.cumsum(rows, axis=1)
-        cumulative /= cumulative[:, -1:]
-        u = rng.random(size)
-        codes[:, node] = np.minimum((u[:, None] >= cumulative[where]).sum(axis=1), k - 1)
+        codes[:, node] = picked(np.cumsum(rows, axis=1)[where], rng)
     return codes, weight
+
+
+def picked(cumulative: Floats, rng: np.random.Generator) -> Ints:
+    """A place in each line of shares that were summed up from the left."""
+    u = rng.random(len(cumulative)) * cumulative[:, -1]
+    return np.minimum((u[:, None] >= cumulative).sum(axis=1), cumulative.shape[1] - 1)
 
 
 def weighted(
     plan: Plan, tables: Floats, order: Sequence[int], nodes: Sequence[int], hard: Hard, soft: Soft, size: int,
     random_state: Seed,
-) -> tuple[Floats, float]:  # fmt: skip
-    """p(nodes | evidence) by likelihood weighting, and how many draws without weights it is worth."""
+) -> Floats:  # fmt: skip
+    """p(nodes | evidence) by likelihood weighting; told where it is worth few draws without weights."""
+    codes, share = _weighed(plan, tables, order, hard, soft, size, random_state)
+    worth = float(share.sum() ** 2 / (share**2).sum())
+    if worth < min(FEW, size):
+        warn(
+            f"the evidence is so rare that {size:,} draws are worth {worth:,.0f}: ask for more draws, or with "
+            "method='gibbs'",
+            NetworkWarning,
+        )
+    return _shares(plan, nodes, codes, share)
+
+
+def _weighed(
+    plan: Plan, tables: Floats, order: Sequence[int], hard: Hard, soft: Soft, size: int, random_state: Seed
+) -> tuple[Ints, Floats]:
+    """Rows with the evidence as given, and what each weighs next to the heaviest."""
     codes, weight = draw(plan, tables, order, size, random_state, hard)
     for node, likely in soft.items():
         with np.errstate(divide="ignore"):
@@ -61,26 +81,19 @@ def weighted(
         raise DataError(
             f"the evidence has probability 0 in all {size:,} draws: it is impossible, or so rare that more are needed"
         )
-    share = np.exp(weight - weight.max())
-    return _shares(plan, nodes, codes, share), float(share.sum() ** 2 / (share**2).sum())
+    return codes, np.exp(weight - weight.max())
 
 
 def gibbs(
     plan: Plan, tables: Floats, order: Sequence[int], nodes: Sequence[int], hard: Hard, soft: Soft, size: int,
     random_state: Seed,
-) -> tuple[Floats, float]:  # fmt: skip
-    """p(nodes | evidence) by Gibbs sampling in chains that start at weighted draws, and how many draws were kept.
+) -> Floats:  # fmt: skip
+    """p(nodes | evidence) by Gibbs sampling in chains that start at weighted draws.
 
     Where tables hold zeros, a chain may never reach some of the possible rows; weighting has no such trouble.
     """
     rng = generator(random_state)
-    codes, weight = draw(plan, tables, order, 100 * CHAINS, rng, hard)
-    for node, likely in soft.items():
-        with np.errstate(divide="ignore"):
-            weight += np.log(likely)[codes[:, node]]
-    if weight.max() == -np.inf:
-        raise DataError("the evidence has probability 0 in all draws: no chain of Gibbs sampling can start from it")
-    share = np.exp(weight - weight.max())
+    codes, share = _weighed(plan, tables, order, hard, soft, max(100 * CHAINS, size), rng)
     state = codes[rng.choice(len(codes), CHAINS, p=share / share.sum())]
     free = np.array([i for i in order if i not in hard], np.int64)
     steps = max(-(-size // CHAINS), 1)
@@ -100,7 +113,7 @@ def gibbs(
             likely, starts, asked, along, rng.random((now, CHAINS, max(len(free), 1))), skipped, counts,
         )  # fmt: skip
         left, skipped = left - now, max(skipped - now, 0)
-    return (counts / counts.sum()).reshape([plan.sizes[i] for i in nodes]), float(steps * CHAINS)
+    return np.asarray(counts / counts.sum()).reshape([plan.sizes[i] for i in nodes])
 
 
 def _laid_out(plan: Plan) -> tuple[Ints, Ints, Ints, Ints, Ints]:

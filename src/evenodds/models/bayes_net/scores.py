@@ -5,10 +5,13 @@ bic              less log(rows) / 2 for each parameter (Schwarz 1978)
 aic              less 1 for each parameter (Akaike 1974)
 bdeu, k2         log p(rows), the tables integrated out under a Dirichlet: `ess` pseudo-rows spread evenly over each
                  table (Heckerman, Geiger and Chickering 1995), or one a cell (Cooper and Herskovits 1992)
+
+More is better, of all of them. The BIC of a mixture or a regression is -2 times such a one: there less is better.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -17,20 +20,25 @@ from evenodds.families import Categorical
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.tallies import of_counts
 
-Score = Literal["bic", "aic", "bdeu", "k2", "log-likelihood"]
-SCORES: tuple[Score, ...] = ("bic", "aic", "bdeu", "k2", "log-likelihood")
+Criterion = Literal["bic", "aic", "bdeu", "k2", "log-likelihood"]
+CRITERIA: tuple[Criterion, ...] = ("bic", "aic", "bdeu", "k2", "log-likelihood")
 ESS = 10.0  # pseudo-rows of bdeu, if not told
 
 
-def check_score(score: str, ess: float) -> None:
-    """Refuse the name of a score that is none."""
-    if score not in SCORES:
-        raise ValueError(f"score={score!r}: expected one of {', '.join(map(repr, SCORES))}")
+def check_criterion(criterion: str, ess: float) -> None:
+    """Refuse the name of a criterion that is none."""
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion={criterion!r}: expected one of {', '.join(map(repr, CRITERIA))}")
     if not 0 < ess < np.inf:
         raise ValueError(f"ess={ess}: expected a number of pseudo-rows above 0")
 
 
-def family_score(counts: Floats, score: Score, rows: float, ess: float = ESS) -> float:
+def price(criterion: Criterion, rows: float) -> float:
+    """What each parameter costs, of the criteria that take a price from the log-likelihood."""
+    return {"bic": math.log(max(rows, 1.0)) / 2, "aic": 1.0, "log-likelihood": 0.0}[criterion]
+
+
+def family_score(counts: Floats, criterion: Criterion, rows: float, ess: float = ESS) -> float:
     """The score of one family, from its counts (parents' values, states).
 
     Where some of the rows lack a cell of the family, what the others say is scaled up to all of them, so that families
@@ -38,12 +46,11 @@ def family_score(counts: Floats, score: Score, rows: float, ess: float = ESS) ->
     """
     q, r = counts.shape
     scale = max(rows / max(float(counts.sum()), 1e-300), 1.0)
-    if score in ("bdeu", "k2"):
+    if criterion in ("bdeu", "k2"):
         tally = of_counts(counts)
-        prior = Categorical.flat_prior(1.0 if score == "k2" else ess / (q * r))
+        prior = Categorical.flat_prior(1.0 if criterion == "k2" else ess / (q * r))
         return scale * float(np.sum(Categorical.log_evidence(tally, prior)))
     from scipy.special import xlogy
 
     fit = float(xlogy(counts, counts).sum() - xlogy(counts.sum(axis=1), counts.sum(axis=1)).sum())
-    each = {"bic": np.log(max(rows, 1.0)) / 2, "aic": 1.0, "log-likelihood": 0.0}[score]
-    return scale * fit - float(each) * q * (r - 1)
+    return scale * fit - price(criterion, rows) * q * (r - 1)

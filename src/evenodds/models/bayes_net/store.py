@@ -6,6 +6,7 @@ rows against adding up to 1.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import reprlib
 from typing import Any
@@ -13,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.labels import check_texts
+from evenodds.models.arrays import plain_texts, texts
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.reading import Columns
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import checked_states, normalised
 from evenodds.models.bayes_net.tallies import LABELS, Settings
-from evenodds.models.header import a_list, a_number, a_text, a_whole, expect
+from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect
 from evenodds.tally import Tally
 
 KINDS = ("text", "int", "float", "bool")
@@ -28,15 +29,14 @@ KINDS = ("text", "int", "float", "bool")
 def parts_of(network: Network) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arrays and the header of a network."""
     places = {node: i for i, node in enumerate(network.structure.nodes)}
-    nodes, arrays = [], dict[str, Any]()
-    texts = [state.encode("utf-8", "surrogatepass") for node in places for state in network.states[node]]
-    arrays["states.blob"] = np.frombuffer(b"".join(texts), np.uint8)
-    arrays["states.ends"] = np.cumsum([0, *map(len, texts)])
+    states = {**network.states, **network.told}
+    nodes, arrays = [], plain_texts("states", [state for node in places for state in states[node]])
     for node, i in places.items():
         about: dict[str, Any] = {
             "name": node,
             "parents": [places[parent] for parent in network.structure.parents[node]],
-            "states": len(network.states[node]),
+            "states": len(states[node]),
+            "told": node in network.told,
         }
         if node in network.columns.kinds:
             about["kind"] = network.columns.kinds[node]
@@ -63,7 +63,7 @@ def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
 
 def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
     nodes = [
-        expect(one, "node", {"name", "parents", "states"}, frozenset({"kind", "cuts", "tally"}))
+        expect(one, "node", {"name", "parents", "states"}, frozenset({"told", "kind", "cuts", "tally"}))
         for one in a_list(header["nodes"])
     ]
     names = [a_text(one["name"]) for one in nodes]
@@ -95,7 +95,7 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
             tables[name] = normalised(name, table, parents[name], states)
             continue
         own = {part.partition(".")[2]: arrays.pop(part) for part in list(arrays) if part.startswith(f"n{i}.")}
-        tallies[name] = _checked(Tally.from_arrays(own, one["tally"]), name)
+        tallies[name] = _checked(Tally.from_arrays(own, one["tally"]), name, parents[name])
     if arrays:
         raise ValueError(f"it has an array that belongs nowhere, {min(arrays)!r}")
     told = expect(header["settings"], "settings", {"estimate", "prior", "smoothing"})
@@ -104,41 +104,54 @@ def _read(arrays: dict[str, Any], header: dict[str, Any]) -> Network:
     target = None if "target" not in header else a_whole(header["target"])
     if target is not None and not 0 <= target < len(names):
         raise ValueError("its target is not there")
-    told_of = None if target is None else names[target]
-    network = Network(structure, states, tables, tallies, settings, Columns(kinds, cuts), told_of)
-    network.tables  # noqa: B018  that they can be made is checked now
-    for name, kind in kinds.items():
-        try:
-            network.values(name)
-        except ValueError:
-            raise ValueError(f"the states of {reprlib.repr(name)} are no {kind}") from None
+    network = Network(
+        structure, {}, tables, tallies, settings, Columns(kinds, cuts), None if target is None else names[target]
+    )
+    network = dataclasses.replace(network, told=_told(network, states, dict(zip(names, nodes))))
+    for name in network.fixed:
+        if network.states[name] != states[name]:
+            raise ValueError(f"a table is given for other states of {reprlib.repr(name)} than were learnt")
+    if all(network.states.values()):
+        network.tables  # noqa: B018  that they can be made is checked now
     return network
 
 
 def _states(arrays: dict[str, Any], many: dict[str, int]) -> dict[str, tuple[str, ...]]:
-    blob, ends = arrays.pop("states.blob"), arrays.pop("states.ends")
-    if blob.dtype != np.uint8 or blob.ndim != 1 or ends.dtype != np.int64 or ends.ndim != 1 or not len(ends):
-        raise ValueError("its states are of the wrong type")
-    if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0) or len(ends) != sum(many.values()) + 1:
+    every, at, found = texts(arrays, "states"), 0, {}
+    del arrays["states.blob"], arrays["states.ends"]
+    if min(many.values()) < 0 or sum(many.values()) != len(every):
         raise ValueError("its states do not end where they should")
-    check_texts("its states", blob, ends)
-    found, at = {}, 0
-    texts = [blob[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(ends.tolist())]
     for name, size in many.items():
-        if size < 1:
-            raise ValueError(f"the node {reprlib.repr(name)} has no states")
-        found[name] = checked_states(name, texts[at : at + size])
+        found[name] = checked_states(name, every[at : at + size]) if size else ()
         at += size
     return found
 
 
-def _checked(tally: Tally, name: str) -> Tally:
-    """A tally that has the counts of one node and nothing else, none below 0."""
+def _told(
+    network: Network, states: dict[str, tuple[str, ...]], nodes: dict[str, dict[str, Any]]
+) -> dict[str, tuple[str, ...]]:
+    """The states that were told; those of other nodes must be the ones that occur.
+
+    A file that does not say which were told has all that are not the ones that occur.
+    """
+    found = {}
+    for name, listed in states.items():
+        if a_flag(nodes[name].get("told", name in network.fixed or listed != network.states[name])):
+            found[name] = checked_states(name, listed)
+        elif name in network.fixed or listed != network.states[name]:
+            raise ValueError(f"the states of {reprlib.repr(name)} are not those that it has learnt")
+    return found
+
+
+def _checked(tally: Tally, name: str, parents: tuple[str, ...]) -> Tally:
+    """A tally that has the counts of one node, by its parents' values, and nothing else, none below 0."""
     if set(tally.layout.specs) - {(name, LABELS)} or tally.lists:
         raise DataError(f"the tally of {reprlib.repr(name)} holds something else")
     for spec in tally.layout.specs.values():
-        if spec.is_sum or spec.axis.kind != "labels" or tally.groups.kind not in ("labels", "fixed"):
+        if spec.is_sum or spec.axis.kind != "labels":
             raise DataError(f"the tally of {reprlib.repr(name)} holds no counts")
+    if tally.groups.kind != "labels" if parents else tally.groups.kind != "fixed" or len(tally.groups) > 1:
+        raise DataError(f"the tally of {reprlib.repr(name)} is not grouped by the values of its parents")
     numbers = tally.counts if tally.counts.ndim == 1 else tally.counts[0]
     if not np.isfinite(tally.counts).all() or np.any(numbers < 0):
         raise DataError(f"the tally of {reprlib.repr(name)} holds counts below 0, or none at all")

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evenodds.errors import DataError, brief
-from evenodds.schema import did_you_mean
+from evenodds.errors import DataError, brief, did_you_mean
 
 _PART = re.compile(r'"((?:[^"\\]|\\.)*)"|(->|<-|→|←|[,;\n])|((?:(?!->|<-|→|←)[^",;\n])+)|(.)', re.DOTALL)
 
@@ -50,9 +49,7 @@ class Structure:
             return cls({**{p: () for parents in given.values() for p in parents if p not in given}, **given})
         found: dict[str, list[str]] = {}
         for edge in what:
-            names = [edge] if isinstance(edge, str) else [str(name) for name in edge]
-            if len(names) not in (1, 2):
-                raise DataError(f"the edge {edge!r} has {len(names)} ends: expected a pair (parent, child)")
+            names = _ends(edge, 1)
             for name in names:
                 found.setdefault(name, [])
             if len(names) == 2:
@@ -149,6 +146,15 @@ def _listed(parents: Any) -> tuple[str, ...]:
     return (parents,) if isinstance(parents, str) else tuple(str(parent) for parent in parents)
 
 
+def _ends(edge: Any, least: int = 2) -> list[str]:
+    """The names at an edge's ends; a text is one name, however many letters it has."""
+    names = [edge] if isinstance(edge, str) else [str(name) for name in edge]
+    if not least <= len(names) <= 2:
+        many = f"{len(names)} end{'' if len(names) == 1 else 's'}"
+        raise DataError(f"the edge {edge!r} has {many}: expected a pair (parent, child)")
+    return names
+
+
 def _connect(found: dict[str, list[str]], parent: str, child: str) -> None:
     if parent == child:
         raise DataError(f"the graph has a cycle: {parent} -> {child}; leave one of its edges out")
@@ -211,7 +217,7 @@ def edges_of(what: Any) -> tuple[tuple[str, str], ...]:
     if isinstance(what, str):
         found = _parse(what) if what.strip() else {}
         return tuple((parent, node) for node, parents in found.items() for parent in parents)
-    return tuple((str(a), str(b)) for a, b in what)
+    return tuple((a, b) for a, b in map(_ends, what))
 
 
 def quoted(name: str) -> str:

@@ -52,16 +52,13 @@ def chow_liu(rows: Encoded, root: str | None = None) -> Structure:
     return Structure({n: (rows.names[parent[i]],) if i in parent else () for i, n in enumerate(rows.names)})
 
 
-def tan(rows: Encoded, target: str, root: str | None = None) -> Structure:
+def tan(rows: Encoded, target: str) -> Structure:
     """Naive Bayes with a tree: every feature has the class as its parent, and one other feature at most."""
     at = rows.place(target)
     features = [i for i in range(len(rows.names)) if i != at]
     if not features:
         raise DataError(f"there is no column beside the target {target!r}")
-    top = features[0] if root is None else rows.place(root)
-    if top == at:
-        raise DataError(f"the root of the tree is {root!r}, which is the target: name a feature")
-    parent = spanning_tree(information(rows, target), top, features)
+    parent = spanning_tree(information(rows, target), features[0], features)
     found: dict[str, tuple[str, ...]] = {target: ()}
     for i in features:
         found[rows.names[i]] = (target, rows.names[parent[i]]) if i in parent else (target,)

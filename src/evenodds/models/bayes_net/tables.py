@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
 from evenodds.models.bayes_net.structure import Structure
-from evenodds.schema import did_you_mean
+from evenodds.show import whole
 
 States = Mapping[str, tuple[str, ...]]
 NEAR = 1e-6  # how far from 1 a row may sum, as rounded numbers do
@@ -21,11 +21,10 @@ ROUNDING = 1e-13  # below which a sum is 1, and the row is left as it is: what i
 CELLS = 1 << 26  # of one table, at most
 
 
-def read_states(structure: Structure, states: Mapping[str, Iterable[Any]] | None) -> dict[str, tuple[str, ...]]:
+def read_states(states: Mapping[str, Iterable[Any]] | None) -> dict[str, tuple[str, ...]]:
     """States as given, each a canonical text: at least one, none twice."""
     found = {}
     for node, given in (states or {}).items():
-        structure.check(node)
         if isinstance(given, str):
             raise DataError(f"the states of {node!r} are {given!r}: expected a list of names")
         found[node] = checked_states(node, [canonical(state) for state in given])
@@ -41,6 +40,15 @@ def checked_states(node: str, states: Iterable[str]) -> tuple[str, ...]:
         twice = next(state for state in found if found.count(state) > 1)
         raise DataError(f"node {node!r} has the state {twice!r} twice: name it once")
     return found
+
+
+def check_values(node: str, values: Iterable[str], states: tuple[str, ...]) -> None:
+    """Refuse values in the data that are none of the states a node was told to have."""
+    for value in sorted(set(values) - set(states)):
+        raise DataError(
+            f"node {node!r} has the value {value!r} in the data, which is none of its states: name it in states=, or "
+            "leave such rows out"
+        )
 
 
 def read_tables(
@@ -61,8 +69,7 @@ def read_tables(
     (('on', 'off'), array([0.29, 0.71]))
     """
     known = dict(states)
-    for node in tables:
-        structure.check(node)
+    structure.check(*states, *tables)
     for node in structure.order:
         if node in tables and node not in known:
             known[node] = _states_of(node, tables[node], bool(structure.parents[node]))
@@ -86,10 +93,7 @@ def _array(node: str, parents: tuple[str, ...], given: Any, states: States) -> F
     shape = (*(len(states[parent]) for parent in parents), len(states[node]))
     check_size(node, shape)
     if not isinstance(given, Mapping):
-        try:
-            array = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise DataError(f"the table of {node!r} holds something else than numbers") from None
+        array = _numbers(node, given)
         if array.shape != shape:
             axes = " × ".join((*parents, node))
             raise DataError(f"the table of {node!r} has the shape {array.shape}: expected {shape}, for {axes}")
@@ -102,6 +106,8 @@ def _array(node: str, parents: tuple[str, ...], given: Any, states: States) -> F
         if len(values) != len(parents):
             raise DataError(f"the table of {node!r} has a row for {key!r}: expected a value of {', '.join(parents)}")
         where = tuple(place(parent, value, states[parent]) for parent, value in zip(parents, values))
+        if not np.isnan(array[where]).all():
+            raise DataError(f"the table of {node!r} has two rows{_given(parents, states, where)}: leave one out")
         array[where] = _row(node, row, states[node], f" given {key!r}")
     if np.isnan(array).any():
         lost = tuple(int(i) for i in np.argwhere(np.isnan(array))[0][:-1])
@@ -112,20 +118,26 @@ def _array(node: str, parents: tuple[str, ...], given: Any, states: States) -> F
 def _row(node: str, row: Any, states: tuple[str, ...], where: str) -> Floats:
     if isinstance(row, Mapping):
         values = np.zeros(len(states))
-        for state, p in row.items():
-            values[place(node, state, states)] = p
+        values[[place(node, state, states) for state in row]] = _numbers(node, list(row.values()))
         return values
-    values = np.asarray(row, dtype=np.float64)
+    values = _numbers(node, row)
     if values.shape != (len(states),):
         raise DataError(f"the table of {node!r}{where} has the shape {values.shape}: expected {len(states)} numbers")
     return values
+
+
+def _numbers(node: str, given: Any) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"the table of {node!r} holds something else than numbers") from None
 
 
 def check_size(node: str, shape: tuple[int, ...]) -> None:
     """Refuse a table that would not fit into memory, before it is made."""
     if math.prod(shape) > CELLS:
         raise DataError(
-            f"the table of {node!r} has {math.prod(shape):,} cells, more than {CELLS:,}: it needs fewer parents"
+            f"the table of {node!r} has {whole(math.prod(shape))} cells, more than {CELLS:,}: it needs fewer parents"
         )
 
 

@@ -16,12 +16,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, brief
 from evenodds.families import Categorical, Dirichlet, Estimate
 from evenodds.families.base import COLUMN, check_estimate
 from evenodds.families.leaves import Floats
 from evenodds.families.smoothing import WEAK, auto_smoothing
-from evenodds.labels import Grid, Labels
+from evenodds.labels import Grid, Ints, Labels
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import States, check_size
 from evenodds.tally import Leaf, Tally
@@ -54,6 +54,13 @@ class Settings:
         if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
             raise ValueError(f"smoothing={self.smoothing!r}: expected a number, 0 or more, or 'auto'")
 
+    def check(self, other: Settings) -> None:
+        """Refuse other settings: tables of a sum would depend on which network came first."""
+        for name, mine in vars(self).items():
+            theirs = getattr(other, name)
+            if mine != theirs:
+                raise DataError(f"the networks differ in {name}, {mine!r} and {theirs!r}: let both have the same")
+
 
 def joined(values: Sequence[str]) -> str:
     """The parents' values as one text."""
@@ -69,14 +76,16 @@ def parted(text: str, many: int = 2) -> list[str]:
     """The parents' values that one text stands for."""
     if many == 1:
         return [text]
-    if "\\" not in text:
-        return text.split(",")
-    parts, letters = [""], iter(text)
-    for letter in letters:
-        if letter == ",":
-            parts.append("")
-        else:
-            parts[-1] += next(letters) if letter == "\\" else letter
+    parts = text.split(",")
+    if "\\" in text:
+        parts, letters = [""], iter(text)
+        for letter in letters:
+            if letter == ",":
+                parts.append("")
+            else:
+                parts[-1] += next(letters, "") if letter == "\\" else letter
+    if len(parts) != many or joined(parts) != text:
+        raise ValueError(f"{brief(text)} does not stand for the values of {many} parents")
     return parts
 
 
@@ -89,25 +98,22 @@ def dense(tally: Tally, node: str, parents: tuple[str, ...], states: States) -> 
         return counts
     axis, numbers = tally.layout.specs[node, LABELS].axis, tally[node, LABELS]
     assert isinstance(axis, Labels)
-    columns = _places(node, axis.texts(), states[node])
+    columns = _places(axis.texts(), states[node])
     if not parents:
-        counts[0, columns] = numbers[:, 0]
+        counts[0, columns] = numbers.sum(axis=1)  # of one group, or of none where nothing is left
         return counts
     assert isinstance(tally.groups, Labels)
     values = list(zip(*(parted(text, len(parents)) for text in tally.groups.texts())))
     rows = np.zeros(len(tally.groups), np.int64)
     for parent, texts in zip(parents, values):
-        rows = rows * len(states[parent]) + _places(parent, texts, states[parent])
+        rows = rows * len(states[parent]) + _places(texts, states[parent])
     counts[rows[:, None], columns] = numbers.T
     return counts
 
 
-def _places(node: str, texts: Sequence[str], states: tuple[str, ...]) -> Any:
+def _places(texts: Sequence[str], states: tuple[str, ...]) -> Ints:
     place = {state: i for i, state in enumerate(states)}
-    try:
-        return np.array([place[text] for text in texts], np.int64)
-    except KeyError as error:
-        raise DataError(f"node {node!r} has the value {error} in the data, which is none of its states") from None
+    return np.array([place[text] for text in texts], np.int64)
 
 
 def of_counts(counts: Floats) -> Tally:
@@ -117,10 +123,12 @@ def of_counts(counts: Floats) -> Tally:
     return Tally.of(Grid(np.arange(len(counts))), {("node", LABELS): Leaf(Grid(np.arange(counts.shape[1])), numbers)})
 
 
-def prior_of(tally: Tally, settings: Settings) -> Dirichlet:
-    """The prior of a table's rows, formed from its counts where it is pooled."""
+def prior_of(tally: Tally, settings: Settings) -> Dirichlet | None:
+    """The prior of a table's rows, formed from its counts where it is pooled; None of one row that is all there is."""
     kind, told = settings.prior, settings.smoothing
     counts = Categorical.table(tally)
+    if kind == "pooled" and counts.shape[1] == 1:
+        return None
     if kind == "k2":
         return Categorical.flat_prior(1.0)
     if kind == "bdeu":
@@ -139,14 +147,15 @@ def table_of(counts: Floats, settings: Settings) -> Floats:
 
     Parents' values that no row has say nothing: without a prior they get the shares of all rows, or equal ones.
     """
-    if settings.estimate == "mle" or (settings.prior == "pooled" and len(counts) == 1):
+    tally = of_counts(counts)
+    prior = None if settings.estimate == "mle" else prior_of(tally, settings)
+    if prior is None:
         whole, pooled = counts.sum(axis=1), counts.sum(axis=0)
         if not whole.all():
             counts = np.where(whole[:, None] > 0, counts, pooled if pooled.any() else 1.0)
         found: Any = Categorical._of(Dirichlet(counts.T), "mean")  # the shares themselves: a prior of nothing
     else:
-        tally = of_counts(counts)
-        found = Categorical.estimate(tally, settings.estimate, prior_of(tally, settings))
+        found = Categorical.estimate(tally, settings.estimate, prior)
     shares = np.ascontiguousarray(np.asarray(found.shares).T)
     empty = ~(shares.sum(axis=1) > 0)  # no rows, and a prior of nothing
     if empty.any():
@@ -155,10 +164,15 @@ def table_of(counts: Floats, settings: Settings) -> Floats:
 
 
 def posterior_of(counts: Floats, settings: Settings) -> Floats:
-    """The pseudo-counts (parents' values, states) of the Dirichlet that is known of each row of a table."""
+    """The concentration (parents' values, states) of the Dirichlet that is known of each row of a table."""
+    return counts + pseudo_counts(counts, settings)
+
+
+def pseudo_counts(counts: Floats, settings: Settings) -> Floats:
+    """What the prior adds to counts (parents' values, states)."""
     tally = of_counts(counts)
-    posterior: Any = Categorical.posterior(tally, prior_of(tally, settings))
-    return np.ascontiguousarray(np.broadcast_to(posterior.concentration.T, counts.shape))
+    prior = prior_of(tally, settings)
+    return np.zeros(counts.shape) if prior is None else np.asarray(prior.over(tally).concentration).T
 
 
 def occurring(structure: Structure, tallies: Mapping[str, Tally], node: str) -> set[str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
+from evenodds.models.patterns import patterns
 
 DIRECT = 1 << 16  # counts below this are their own codes
 
@@ -68,12 +69,7 @@ class Block:
         missing = np.array([~known(x) for x in self.columns])
         if not missing.any():
             return [(np.arange(len(self.columns)), None)]
-        packed = np.ascontiguousarray(np.packbits(missing, axis=0).T)
-        _, first, which = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
-        order, ends = np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))
-        return [
-            (np.flatnonzero(~missing[:, i]), rows) for i, rows in zip(first, np.split(order, ends[:-1]), strict=True)
-        ]
+        return [(np.flatnonzero(~gone), rows) for gone, rows in patterns(missing.T)]
 
     def picked(self, columns: Ints | None = None, rows: Ints | None = None) -> tuple[Floats, Floats]:
         """Some columns of some rows as numbers, (columns, rows), and the rows' weights."""

@@ -10,6 +10,7 @@ The log-likelihood (with a prior, the log posterior) never falls from one step t
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -56,7 +57,8 @@ def em(start: Components, passes: Passes, prior: Prior, tolerance: float, most: 
     while True:
         found = expectation(components, passes)
         trace.append(found.log_likelihood + components.log_prior(prior))
-        converged = to_gain(trace) <= max(tolerance * float(found.counts.sum()), ROUNDING * abs(trace[-1]))
+        enough = max(tolerance * float(found.counts.sum()), ROUNDING * abs(trace[-1]))
+        converged = math.isfinite(trace[-1]) and to_gain(trace) <= enough
         if converged or len(trace) > most:
             return Run(components, found, tuple(trace), converged)
         components = components.updated(found, prior)
@@ -68,9 +70,9 @@ def to_gain(trace: list[float]) -> float:
     >>> to_gain([0.0, 8.0, 12.0]), to_gain([0.0, 8.0])
     (4.0, inf)
     """
-    if len(trace) < 3:
-        return float("inf")
+    if len(trace) < 3 or not math.isfinite(trace[-3]):  # under a start that was given, rows may be impossible
+        return math.inf
     before, gain = trace[-2] - trace[-3], trace[-1] - trace[-2]
     if gain <= 0:
         return 0.0
-    return gain / (before / gain - 1) if before > gain else float("inf")
+    return gain / (before / gain - 1) if before > gain else math.inf

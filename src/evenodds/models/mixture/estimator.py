@@ -13,18 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from evenodds.cells import Coded, numbers
 from evenodds.data.files import Files, is_source, read
 from evenodds.data.memory import table
-from evenodds.data.reading import Reading
 from evenodds.data.sum import cells
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian, Gaussians, Poisson
 from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.mixture.fit import fit_mixture
-from evenodds.models.mixture.model import MixtureModel, log_sum
+from evenodds.models.mixture.model import MixtureModel
 from evenodds.models.mixture.rows import MixtureRows, Tabled, schema_of, streamed
 from evenodds.models.mixture.settings import MixtureSettings, numbers_of_components
-from evenodds.models.shell import Shell, drop, eager, has_frame
+from evenodds.models.shell import Shell, drop, eager, has_frame, of_files
 from evenodds.schema import Column, Schema
 from evenodds.show import Frame
 
@@ -59,11 +57,11 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         What chooses k.
     start : "k-means++", "random", rows, or a mixture
         Where EM starts: from rows far apart, from any, from a row given for each component, or from another mixture.
-    starts : int
+    n_init : int
         How many starts are tried, for a few steps; the best goes on.
     tolerance : float
         In nats a row: the fit is done when less is still to be gained.
-    most : int
+    max_iter : int
         Steps at most.
     columns : list of names, optional
         The columns to use; all of them if not told.
@@ -84,9 +82,9 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         prior: float | None = 0.01,
         criterion: Any = "bic",
         start: Any = "k-means++",
-        starts: int = 10,
+        n_init: int = 10,
         tolerance: float = 1e-5,
-        most: int = 1000,
+        max_iter: int = 1000,
         columns: Any = None,
         random_state: Seed = None,
         threads: int | None = None,
@@ -97,9 +95,9 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.prior = prior
         self.criterion = criterion
         self.start = start
-        self.starts = starts
+        self.n_init = n_init
         self.tolerance = tolerance
-        self.most = most
+        self.max_iter = max_iter
         self.columns = columns
         self.random_state = random_state
         self.threads = threads
@@ -127,7 +125,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         given = not isinstance(self.start, str)
         settings = MixtureSettings(
             self.family, self.covariance, self.prior, self.criterion, "given" if given else self.start,
-            self.starts, self.tolerance, self.most,
+            self.n_init, self.tolerance, self.max_iter,
         )  # fmt: skip
         if not given and self.start == "given":
             raise ValueError("start='given': expected 'k-means++', 'random', a row for each component, or a mixture")
@@ -197,9 +195,9 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
             prior=s.prior,
             criterion=s.criterion,
             start="k-means++" if s.start == "given" else s.start,
-            starts=s.starts,
+            n_init=s.n_init,
             tolerance=s.tolerance,
-            most=s.most,
+            max_iter=s.max_iter,
             columns=None if model.names == list(model.schema.columns) else model.names,
         )
         return new._name(model)._keep(model)
@@ -207,13 +205,10 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
     # -- what it says ------------------------------------------------------------------------------------------------
 
     def _said(self, X: Any, say: Callable[[Any], Floats]) -> Floats:
-        """What the model says of some rows, or of all rows of some files, batch by batch."""
+        """What the model says of some rows, or of all rows of some files."""
         check_is_fitted(self)
         if is_source(X):
-            reading = Reading(self.model_.schema, False)
-            batches = read(X).batches(reading.columns)
-            parts = list(in_order(lambda batch: say(reading(batch).table), batches, 1))
-            return np.concatenate(parts) if parts else np.zeros(0)
+            return of_files(X, self.model_.schema, say)
         return say(self._features(_dense(eager(X)), reset=False))
 
     def predict_proba(self, X: Any) -> Floats:
@@ -230,7 +225,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Floats:
         """log p(row)."""
-        return self._said(X, lambda rows: log_sum(self.model_.log_joint(rows, self.threads)))
+        return self._said(X, lambda rows: self.model_.log_prob(rows, self.threads))
 
     def score(self, X: Any, y: Any = None) -> float:
         """The average log p(row)."""

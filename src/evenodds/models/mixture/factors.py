@@ -184,6 +184,22 @@ def _one_variance(columns: dict[str, Any], tallies: dict[str, Tally], prior: Pri
     return {name: dataclasses.replace(c, variance=np.asarray(scale / shape)) for name, c in columns.items()}
 
 
+def over(start: Factors, prior: Prior) -> Factors:
+    """The same components over the values that the rows have; one that they do not know has its share of all rows."""
+    columns = dict(start.columns)
+    for name, column in start.columns.items():
+        if isinstance(column, Categorical) and column.labels != prior.labels[name]:
+            every: Any = Categorical.estimate(prior.columns[name], "mle")
+            labels, pooled = prior.labels[name], every.shares.reshape(-1, 1)
+            where = column.labels.find(labels.keys)[:, None]
+            shares = np.where(where >= 0, column.shares[where[:, 0]], 0.0)
+            total, rest = shares.sum(axis=0), float(pooled[where >= 0].sum())
+            there = (where >= 0) & (total > 0)
+            shares = np.where(there, rest * shares / np.where(total > 0, total, 1.0), pooled)
+            columns[name] = Categorical(shares, labels)
+    return dataclasses.replace(start, columns=columns)
+
+
 def start_of(family: type[Family], rows: list[Any], prior: Prior, spherical: bool, names: list[str]) -> Factors:
     """Components that look like one row each, mixed with one that looks like all rows."""
     k = len(rows[0])

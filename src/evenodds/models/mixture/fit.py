@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, warn
 from evenodds.families.distribution import Seed, generator
 from evenodds.kernel import compiler
 from evenodds.models.alone import alone
 from evenodds.models.mixture.em import Components, Run, em
+from evenodds.models.mixture.factors import Factors, over
 from evenodds.models.mixture.model import MixtureModel, Tried
 from evenodds.models.mixture.priors import CollapsedError, Prior
 from evenodds.models.mixture.rows import MixtureRows, Survey, survey
@@ -83,20 +83,20 @@ class _Fitter:
         gently = prior if found.small or prior.strength is not None else self._prior(1.0)
         sample = lambda work: [work(found.sample)]  # noqa: E731
         if self.start is not None:
-            return em(self._given(prior), found.each, prior, settings.tolerance, settings.most)
+            return em(self._given(prior), found.each, prior, settings.tolerance, settings.max_iter)
         runs: list[Run] = []
         collapsed: CollapsedError | None = None
         for begin in self._starts(k, gently):
             try:
-                runs.append(em(begin, sample, gently, settings.tolerance, min(SHORT, settings.most)))
+                runs.append(em(begin, sample, gently, settings.tolerance, min(SHORT, settings.max_iter)))
             except CollapsedError as error:
                 collapsed = error
         for run in sorted(runs, key=lambda run: -run.objective):
             try:
                 if not found.small:
-                    run = em(run.components, sample, gently, settings.tolerance, settings.most)
+                    run = em(run.components, sample, gently, settings.tolerance, settings.max_iter)
                 before = run.trace[:-1] if found.small else ()
-                done = em(run.components, found.each, prior, settings.tolerance, settings.most - len(before))
+                done = em(run.components, found.each, prior, settings.tolerance, settings.max_iter - len(before))
                 return dataclasses.replace(done, trace=(*before, *done.trace))
             except CollapsedError as error:
                 collapsed = error
@@ -106,12 +106,14 @@ class _Fitter:
     def _given(self, prior: Prior) -> Components:
         """The start that was given: components, or a row for each."""
         assert self.start is not None
-        return started(self.start, prior, self.settings) if isinstance(self.start, list) else self.start
+        if isinstance(self.start, list):
+            return started(self.start, prior, self.settings)
+        return over(self.start, prior) if isinstance(self.start, Factors) else self.start
 
     def _starts(self, k: int, prior: Prior) -> list[Components]:
         sample, far = self.survey.sample, self.settings.start == "k-means++"
         found = []
-        for _ in range(1 if k == 1 else self.settings.starts):
+        for _ in range(1 if k == 1 else self.settings.n_init):
             rows = chosen_rows(sample, k, prior, far, self.rng)
             found.append(started([x[rows] for x in sample.columns], prior, self.settings))
         return found
@@ -129,5 +131,5 @@ class _Fitter:
         if not run.converged:
             from sklearn.exceptions import ConvergenceWarning
 
-            warnings.warn(model.notes[0], ConvergenceWarning, stacklevel=6)
+            warn(model.notes[0], ConvergenceWarning)
         return model

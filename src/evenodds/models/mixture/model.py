@@ -22,6 +22,7 @@ from evenodds.errors import DataError
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
+from evenodds.models.logs import log_sum
 from evenodds.models.mixture.blocks import Block
 from evenodds.models.mixture.em import Components
 from evenodds.models.mixture.normals import Normals
@@ -29,7 +30,7 @@ from evenodds.models.mixture.rows import Tabled, block_of
 from evenodds.models.mixture.settings import MixtureSettings
 from evenodds.models.saved import Saved
 from evenodds.schema import Schema
-from evenodds.show import Frame
+from evenodds.show import Frame, apart
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class MixtureModel(Saved):
             said.insert(
                 0,
                 f"not converged after {self.fit.steps:,} steps: the last one gained "
-                f"{self.trace[-1] - self.trace[-2]:.2g}; allow more steps (most=), or a larger tolerance",
+                f"{self.trace[-1] - self.trace[-2]:.2g}; allow more steps (max_iter=), or a larger tolerance",
             )
         return tuple(said)
 
@@ -115,7 +116,7 @@ class MixtureModel(Saved):
         """The components, a line each: weight, and each column's mean (of Gaussians ± its standard deviation)."""
         lines = []
         for g in range(self.k):
-            line: dict[str, Any] = {"component": g + 1, "weight": float(self.weights[g])}
+            line: dict[str, Any] = {}
             for name in self.names:
                 column: Any = self.column(name)
                 if isinstance(column, Categorical):
@@ -124,7 +125,7 @@ class MixtureModel(Saved):
                     line[name] = float(np.asarray(column.mean)[g])
                     if isinstance(column, Gaussian):
                         line[f"{name} ±"] = float(np.sqrt(np.asarray(column.variance)[g]))
-            lines.append(line)
+            lines.append({**apart({"component": g + 1, "weight": float(self.weights[g])}, line), **line})
         return Frame(lines)
 
     def curve(self) -> Frame:
@@ -207,10 +208,14 @@ class MixtureModel(Saved):
 
     def shares(self, rows: Any, threads: int | None = None) -> Floats:
         """p(component | row), (rows, k); of a row that is impossible in every component, their weights."""
+        return self.shares_and_log_prob(rows, threads)[0]
+
+    def shares_and_log_prob(self, rows: Any, threads: int | None = None) -> tuple[Floats, Floats]:
+        """Both, of one look at the rows."""
         joint = self.log_joint(rows, threads)
-        total = log_sum(joint)[:, None]
-        impossible = total == -np.inf
-        return np.where(impossible, self.weights, np.exp(joint - np.where(impossible, 0.0, total)))
+        log_p = log_sum(joint)
+        total, impossible = log_p[:, None], (log_p == -np.inf)[:, None]
+        return np.where(impossible, self.weights, np.exp(joint - np.where(impossible, 0.0, total))), log_p
 
     def sample(self, size: int, random_state: Seed = None) -> tuple[list[Any], NDArray[np.int64]]:
         """Draw rows: each column's values, and which component each row is from."""
@@ -220,14 +225,6 @@ class MixtureModel(Saved):
             return self.components.sample(component, rng), component
         except ValueError as error:  # a rate beyond what numpy draws counts at
             raise DataError(f"no rows can be drawn: {error}") from None
-
-
-def log_sum(joint: Floats) -> Floats:
-    """log Σ e^x over the last axis; -inf where all are."""
-    top = joint.max(axis=-1, initial=-np.inf)
-    safe = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.where(np.isfinite(top), safe + np.log(np.exp(joint - safe[:, None]).sum(axis=-1)), top))
 
 
 def _only(rows: Table, names: list[str]) -> Table:

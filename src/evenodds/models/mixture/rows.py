@@ -19,18 +19,18 @@ from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import cells
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Categorical, Family
 from evenodds.families.leaves import Floats, axis_of
 from evenodds.families.leaves import Rows as InGroups
 from evenodds.labels import Fixed, Labels
 from evenodds.models.mixture.blocks import Block
-from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
 
 SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
 SAMPLE = 1 << 13  # rows on which starts are tried
-HELD = 1 << 26  # bytes of cells that are read from files and kept
+HELD = 1 << 26  # bytes of cells that are kept for the next step
 ONE_CLASS = Labels.of([""])
 R = TypeVar("R")
 
@@ -159,7 +159,7 @@ class Survey:
         return labels_of(self.schema, self.columns)
 
     def each(self, work: Callable[[Block], R]) -> Iterator[R]:
-        """What work finds in all rows, in parts to be added in this order; few rows of files are kept."""
+        """What work finds in all rows, in parts to be added in this order; few rows are kept as they were read."""
         if self.small:
             yield work(self.sample)
             return
@@ -168,7 +168,7 @@ class Survey:
         def read(shard: Any) -> Block:
             return block_of(rows.part(shard), schema, labels).telling
 
-        few = isinstance(rows, Streamed) and self.telling * 8 * (len(self.columns) + 2) <= HELD
+        few = self.telling * 8 * (len(self.columns) + 2) <= HELD
         if few and not self._held:
             self._held.extend(in_order(read, rows.shards(), self.threads))
         if self._held:

@@ -28,9 +28,9 @@ class MixtureSettings:
     prior       how many pseudo-rows each component's shape starts with; None: maximum likelihood
     criterion   "bic" or "icl": what chooses the number of components, where there is a choice
     start       "k-means++", "random", or "given": rows or a mixture to start from, which are no setting
-    starts      how many starts are tried; the best goes on
+    n_init      how many starts are tried; the best goes on
     tolerance   the log-likelihood still to be gained, in nats a row, below which the fit is done
-    most        steps at most
+    max_iter    steps at most
     """
 
     family: type[Family] = Gaussian
@@ -38,9 +38,9 @@ class MixtureSettings:
     prior: float | None = 0.01
     criterion: str = "bic"
     start: str = "k-means++"
-    starts: int = 10
+    n_init: int = 10
     tolerance: float = 1e-5
-    most: int = 1000
+    max_iter: int = 1000
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES.values():
@@ -53,8 +53,8 @@ class MixtureSettings:
         number = (int, float, np.number)
         for name, right, expected in (
             ("prior", self.prior is None or _between(self.prior, number, 0), "pseudo-rows, a number above 0, or None"),
-            ("starts", _between(self.starts, (int, np.integer), 0), "a whole number, 1 or more"),
-            ("most", _between(self.most, (int, np.integer), 0), "a whole number, 1 or more"),
+            ("n_init", _between(self.n_init, (int, np.integer), 0), "a whole number, 1 or more"),
+            ("max_iter", _between(self.max_iter, (int, np.integer), 0), "a whole number, 1 or more"),
             ("tolerance", self.tolerance == 0 or _between(self.tolerance, number, 0), "a number, 0 or more"),
         ):
             if not right:

@@ -15,6 +15,7 @@ from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.labels import Labels
 from evenodds.layout import axis_of
+from evenodds.models.arrays import array
 from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
 from evenodds.models.mixture.em import Components
 from evenodds.models.mixture.factors import Factors
@@ -35,6 +36,7 @@ BOUNDS = {"variance": (np.finfo(float).tiny, np.inf), "p": (0.0, 1.0), "rate": (
 FIELDS = {"format", "kind", "rows", "schema", "settings", "tried"}
 LARGEST = 1e301  # of a parameter: the square of the largest number there may be
 SETTINGS = {"family", "covariance", "criterion", "start", "starts", "tolerance", "most"}
+CALLED = {"starts": "n_init", "most": "max_iter"}  # what a setting is called here that the file calls otherwise
 
 
 # -- as the file has it ------------------------------------------------------------------------------------------------
@@ -67,7 +69,7 @@ def parts_of(model: MixtureModel) -> tuple[dict[str, Any], dict[str, Any]]:
         "schema": written,
         "settings": {
             "family": settings.family.__name__,
-            **{name: _plain(getattr(settings, name)) for name in sorted(SETTINGS - {"family"})},
+            **{name: _plain(getattr(settings, CALLED.get(name, name))) for name in sorted(SETTINGS - {"family"})},
             **({} if settings.prior is None else {"prior": _plain(settings.prior)}),
         },
         "tried": [{name: value for name in COUNTS if (value := getattr(one, name)) is not None} for one in model.tried],
@@ -95,11 +97,12 @@ def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> MixtureModel:
     if not len(weights) or np.any(weights < 0) or not np.isclose(weights.sum(), 1.0, rtol=1e-6):
         raise ValueError("its weights do not add up to 1")
     components = _read_components(arrays, settings, schema, weights)
-    if len([one for one in tried if one.k == components.k and one.steps is not None]) != 1:
+    steps = [one.steps for one in tried if one.k == components.k and one.steps is not None]
+    if len(steps) != 1:
         raise ValueError("it does not say how it was fitted")
-    trace = _numbers(arrays, "trace", (len(arrays["trace"]),))
-    if not len(trace):
-        raise ValueError("it has no steps")
+    trace = _numbers(arrays, "trace", (len(arrays["trace"]),), finite=False)
+    if steps[0] != len(trace) - 1 or not steps[0] or not np.isfinite(trace[1:]).all() or not trace[0] < np.inf:
+        raise ValueError("it has no steps, or such as never were")
     return MixtureModel(schema, settings, components, rows, tuple(map(float, trace)), tried)
 
 
@@ -138,9 +141,7 @@ def _read_components(arrays: dict[str, Any], settings: MixtureSettings, schema: 
 
 
 def _numbers(arrays: dict[str, Any], name: str, shape: tuple[int, ...], finite: bool = True) -> Any:
-    found = arrays[name]
-    if found.dtype != np.float64 or found.shape != shape:
-        raise ValueError(f"its array {name!r} is {found.dtype} {found.shape}, expected float64 {shape}")
+    found = array(arrays, name, np.float64, shape)
     if finite and not (np.abs(found) <= LARGEST).all():
         raise ValueError(f"its array {name!r} has numbers that are none, or too large")
     return found

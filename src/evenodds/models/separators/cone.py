@@ -18,12 +18,13 @@ neither holds the space is stretched along the direction in question and the LP 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog, nnls
 
+from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.models.alone import alone
 from evenodds.models.separators.face import Face, triangle
@@ -35,6 +36,10 @@ STRETCHES = 8  # of the space, each by up to nine digits: more than a double has
 LONGEST = 20  # steps of a linear program for each of its rows and columns
 WIDE = 64  # dimensions from which on Newton's method is tried before a linear program
 MANY = 24  # dimensions from which on it pays to look for many u that are held, not for a few
+
+
+class UndecidedError(DataError, ArithmeticError):
+    """Neither a direction nor a proof that there is none could be found in double precision."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,14 @@ class Cone:
     space: Floats
     held: Flags
     first: Combination | None
+
+    def turned(self, columns: int) -> Cone:
+        """The same for rows whose first column comes last: a design's ones, in homogeneous coordinates."""
+
+        def turn(x: Floats) -> Floats:
+            return np.roll(x.reshape(len(x) // columns, columns, *x.shape[1:]), -1, axis=1).reshape(x.shape)
+
+        return replace(self, direction=turn(self.direction), space=turn(self.space))
 
 
 def cone(rows: Rows) -> Cone:
@@ -88,7 +101,10 @@ def _heard(rows: Rows) -> Cone:
         if isinstance(found, Doubt):
             stretched += 1
             if stretched > STRETCHES:
-                raise ArithmeticError("the rows cannot be told to be separated or not in double precision")
+                raise UndecidedError(
+                    "the rows cannot be told to be separated or not in double precision: round the columns, or leave "
+                    "out rows that all but coincide"
+                )
             face = _stretched(face, found.direction, rows, lengths, held)
         elif isinstance(found, Combination):
             first = first or found
@@ -207,7 +223,7 @@ def solve(c: Floats, A: Any, b: Floats, bounds: Any) -> Any:
         found = linprog(c, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=options)
         if found.status == 0:
             return found
-    raise ArithmeticError(f"the linear program was not solved: {found.message}")
+    raise UndecidedError(f"the linear program was not solved: {found.message}")
 
 
 def _checked(

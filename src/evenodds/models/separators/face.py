@@ -10,7 +10,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from evenodds.families.leaves import Floats
-from evenodds.models.separators.vectors import CELLS, EPS, Rows, dense, largest
+from evenodds.models.glm.collinear import independent
+from evenodds.models.glm.factor import triangle_of
+from evenodds.models.separators.vectors import CELLS, Rows, dense, largest
 
 
 @dataclass(frozen=True)
@@ -84,33 +86,15 @@ def _coordinates(rows: Rows) -> Floats:
     R = triangle(blocks, rows.columns)
     kept = independent(R)
     one = np.zeros((rows.columns, len(kept)))
-    if kept:
+    if len(kept):
         factor = np.linalg.qr(R[:, kept], mode="r")
         one[kept] = solve_triangular(factor, np.eye(len(kept)))
     return np.kron(np.eye(rows.classes - 1), scale[:, None] * one)
-
-
-def independent(R: Floats) -> list[int]:
-    """The columns that are no combination of the ones before them, to rounding.
-
-    >>> independent(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
-    [0, 2]
-    """
-    kept: list[int] = []
-    Q = np.empty((R.shape[0], 0))
-    for j, column in enumerate(R.T):
-        rest = column - Q @ (Q.T @ column)
-        rest -= Q @ (Q.T @ rest)  # twice is enough (Kahan, Parlett)
-        size = float(np.linalg.norm(rest))
-        if size > 64 * R.shape[1] * EPS * float(np.linalg.norm(column)):
-            kept.append(j)
-            Q = np.column_stack([Q, rest / size])
-    return kept
 
 
 def triangle(blocks: Iterator[Floats], width: int) -> Floats:
     """The triangular factor of a tall matrix given in blocks of rows: factors stack."""
     R = np.zeros((0, width))
     for block in blocks:
-        R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
+        R = triangle_of(np.vstack([R, block]))
     return R

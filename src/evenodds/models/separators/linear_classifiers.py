@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -10,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, warn
 from evenodds.families.leaves import Floats
 from evenodds.models.separators.linear_rule import LinearRule
 from evenodds.models.separators.perceptron import walk
-from evenodds.models.separators.separation import check_finite
+from evenodds.models.separators.separation import check_finite, check_learnable, check_numbers, classes_of_rows
 from evenodds.models.separators.separator import Certificate, separate
-from evenodds.models.shell import eager
-from evenodds.schema import did_you_mean
+from evenodds.models.shell import classes_of, drop, eager, has_frame, target_of
 
 
 class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -33,32 +30,16 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any) -> tuple[Floats, NDArray[np.int64]]:
         """Rows and class codes; `y` may be the name of a data frame's column."""
         X, y = _parted(X, y)
-        self._numeric(X)
-        if y is not None and hasattr(y, "to_numpy"):
-            y = np.asarray(y)
-        if isinstance(y, np.ndarray) and y.dtype.kind in "Of" and y.ndim == 1:
-            missing = [row for row, value in enumerate(y.tolist()) if value is None or value != value]
-            if missing:
-                raise DataError(f"Input y contains NaN: the target is missing in row {missing[0]}; drop such rows")
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=False)
-        check_classification_targets(y)
-        check_finite(X, self._names())
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        check_numbers(X)
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=False)
+        self.classes_, codes = classes_of_rows(classes_of(y), len(X))
+        check_learnable(X, self._names())
         if len(self.classes_) < 2:
             only = str(self.classes_[0])
             raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
-        return X, codes.astype(np.int64)
-
-    def _numeric(self, X: Any) -> None:
-        """A sentence if a data frame has columns that are no numbers."""
-        if hasattr(X, "dtypes") and hasattr(X, "columns"):
-            kinds = zip(X.columns, X.dtypes)
-            bad = [str(name) for name, kind in kinds if not _is_number(kind)]
-            if bad:
-                raise DataError(
-                    f"column {', '.join(map(repr, bad[:5]))} holds no numbers: a line needs numbers; drop it, or turn "
-                    "its values into columns of 0 and 1 (sklearn.preprocessing.OneHotEncoder)"
-                )
+        return X, codes
 
     def _names(self) -> list[str]:
         known = getattr(self, "feature_names_in_", None)
@@ -67,7 +48,7 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = _frame(X)
-        self._numeric(X)
+        check_numbers(X)
         X = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=False)
         check_finite(X, self._names())
         return np.asarray(X)
@@ -112,16 +93,10 @@ def _parted(X: Any, y: Any) -> tuple[Any, Any]:
     X = _frame(X)
     if not isinstance(y, str):
         return X, y
-    if hasattr(X, "column_names"):  # an Arrow table
-        if y not in X.column_names:
-            raise DataError(did_you_mean(y, X.column_names))
-        return X.drop_columns([y]), X[y]
     if not hasattr(X, "columns"):
         raise DataError(f"y is the name {y!r}, but X has no named columns: give a class for each row")
-    if y not in X.columns:
-        raise DataError(did_you_mean(y, [str(name) for name in X.columns]))
-    rest = [name for name in X.columns if name != y]
-    return X[rest] if hasattr(X, "iloc") else X.select(rest), X[y]
+    target = target_of(X, y)
+    return drop(X, y) if has_frame(X) else X.drop_columns([y]), target
 
 
 class Perceptron(_LinearClassifier):
@@ -186,7 +161,7 @@ class Perceptron(_LinearClassifier):
             why = (
                 f"a line separates the classes, and at most {self.bound_:.3g} are needed: raise max_epochs, or rescale"
             )
-        warnings.warn(f"{so_far}: {why}", ConvergenceWarning, stacklevel=3)
+        warn(f"{so_far}: {why}", ConvergenceWarning)
 
 
 class LinearSeparator(_LinearClassifier):
@@ -215,10 +190,3 @@ class LinearSeparator(_LinearClassifier):
         self.slack_, self.support_ = found.slack, found.support
         self.certificate_: Certificate | None = found.certificate
         return self
-
-
-def _is_number(kind: Any) -> bool:
-    """Whether a data frame's column of this type holds numbers or flags."""
-    if hasattr(kind, "is_numeric"):  # polars
-        return bool(kind.is_numeric()) or str(kind) == "Boolean"
-    return getattr(kind, "kind", "O") in "biuf"

@@ -7,28 +7,30 @@ others where they are (quasi-complete), then the likelihood rises along it witho
 Four people, the number of hours they learnt, and whether they passed. Every one above 2.5 hours did:
 
 >>> hours = np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]])
->>> found = separation(hours, np.array([0, 0, 1, 1]), 2, ["intercept", "hours"])
->>> found
+>>> separation(hours, ["failed", "failed", "passed", "passed"], ["intercept", "hours"])
 complete separation: intercept → -∞, hours → +∞
->>> separation(hours, np.array([0, 1, 0, 1]), 2, ["intercept", "hours"]).verdict
+>>> separation(hours, ["failed", "passed", "failed", "passed"]).verdict
 'overlap'
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from evenodds.cells import Coded, Raw, as_column, target_kind
+from evenodds.data.sum import target_codes
 from evenodds.errors import DataError, several
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.alone import alone
 from evenodds.models.separators.cone import Cone, cone, solve
 from evenodds.models.separators.vectors import Rows, largest
+from evenodds.schema import Schema
 
 Verdict = Literal["overlap", "quasi", "complete"]
 FINITE = 1e-9  # of a weight's share in the directions that separate: nothing but rounding
@@ -62,51 +64,76 @@ class Separation:
                  and somewhere rises; zeros if there are none. A column that is a combination of earlier ones has 0.
     infinite     the coefficients that run to infinity
     rows         the rows still overlapping: those that the direction leaves where they are
+    classes      what is told apart, in the order of their values
     """
 
     verdict: Verdict
     direction: Floats
     infinite: tuple[Infinite, ...]
     rows: NDArray[np.int64]
-    n_classes: int
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The columns with an infinite coefficient, each once."""
-        return tuple(dict.fromkeys(one.name for one in self.infinite))
+    classes: tuple[Any, ...]
 
     def __bool__(self) -> bool:
         """Whether there is any separation."""
         return self.verdict != "overlap"
 
-    def sentence(self, classes: Sequence[Any] | None = None) -> str:
-        """The verdict in words; `classes` names the classes where there are more than two."""
+    def sentence(self) -> str:
+        """The verdict in words; the classes are named where there are more than two."""
         if not self:
             return "the rows overlap: the estimates are finite"
         kind = "complete" if self.verdict == "complete" else "quasi-complete"
-        names = range(self.n_classes) if classes is None else classes
-        listed = [f"{one} ({names[one.group]})" if self.n_classes > 2 else str(one) for one in self.infinite]
+        many = len(self.classes) > 2
+        listed = [f"{one} ({self.classes[one.group]})" if many else str(one) for one in self.infinite]
         return f"{kind} separation: {several(listed)}"
 
     def __repr__(self) -> str:
         return self.sentence()
 
 
-def separation(
-    X: Any, y: NDArray[Any], n_classes: int, names: Sequence[str], weights: NDArray[Any] | None = None
-) -> Separation:
+def separation(X: Any, y: Any, names: Sequence[str] | None = None, weights: Any = None) -> Separation:
     """Look for directions of the weights that separate classes, rows or both, in a design as it is.
 
-    X (dense or scipy.sparse) includes the column of ones if the model has an intercept; y are class codes from 0. Rows
-    of weight 0 are no rows. Columns that are combinations of earlier ones are left out: a direction that moves no row
-    is not separation. The verdict is that of the doubles as they are, to their rounding errors.
+    X (dense, scipy.sparse or a data frame) includes the column of ones if the model has an intercept; y has the class
+    of each row. Rows of weight 0 are no rows. Columns that are combinations of earlier ones are left out: a direction
+    that moves no row is not separation. The verdict is that of the doubles as they are, to their rounding errors.
     """
-    if n_classes < 2:
-        raise DataError(f"the target has {n_classes} class: there is nothing to separate")
-    X, codes, kept = _used(X, np.asarray(y), n_classes, names, weights)
-    rows = Rows(X, codes, n_classes)
-    found = cone(rows)
-    held = found.held.reshape(len(codes), n_classes - 1)
+    check_numbers(X)
+    given = X.column_names if isinstance(X, pa.Table) else getattr(X, "columns", None)
+    given = given if names is None else names
+    try:
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, float)
+    except ValueError as error:
+        raise DataError(f"X is no table of numbers ({error}): give an array or a data frame") from None
+    if X.ndim != 2:
+        raise DataError(f"X has the shape {X.shape}: give rows and columns, that of ones for an intercept among them")
+    column = as_column(y)
+    rows = len(column.codes if isinstance(column, Coded) else column)
+    if X.shape[0] != rows:
+        raise DataError(f"{rows} classes for a design of shape {X.shape}: give a class for each row")
+    known = [f"x{j}" for j in range(X.shape[1])] if given is None else list(map(str, given))
+    if len(known) != X.shape[1]:
+        raise DataError(f"{len(known)} names for {X.shape[1]} columns: give a name for each column")
+    classes, codes = classes_of_rows(column, rows)
+    w = check_weights(weights, rows)
+    kept = np.arange(rows) if w is None else np.flatnonzero(w > 0)
+    if not len(kept):
+        raise DataError("no rows that count: a row of weight 0 is no row")
+    if len(kept) < rows:
+        there, codes = np.unique(codes[kept], return_inverse=True)
+        X, classes = X[kept], classes[there]
+    if len(classes) < 2:
+        raise DataError(f"the target has only one class, {str(classes[0])!r}: there is nothing to separate")
+    found = judge(Rows(X, codes, len(classes)), known, tuple(classes.tolist()))
+    return replace(found, rows=kept[found.rows])
+
+
+def judge(rows: Rows, names: Sequence[str], classes: Sequence[Any] = (0, 1), found: Cone | None = None) -> Separation:
+    """The same of rows whose classes are numbered, and may have none; `found` is their cone, if it is known."""
+    if not rows.columns:
+        raise DataError("the design has no columns: there is nothing to separate by")
+    check_learnable(rows.X, names)
+    found = cone(rows) if found is None else found
+    held = found.held.reshape(rows.rows, rows.classes - 1)
     free = bool((~held).any())
     verdict: Verdict = "overlap" if not free else "quasi" if held.any() else "complete"
     direction = np.zeros(rows.dimensions)
@@ -116,29 +143,42 @@ def separation(
         direction[moved] = found.direction[moved] / np.abs(found.direction[moved]).max()
         with alone():
             infinite = _infinite(rows, found, direction, moved, names)
-    by_class = np.ascontiguousarray(direction.reshape(n_classes - 1, -1).T)
-    return Separation(verdict, by_class, infinite, kept[held.any(axis=1)], n_classes)
+    by_class = np.ascontiguousarray(direction.reshape(rows.classes - 1, -1).T)
+    return Separation(verdict, by_class, infinite, np.flatnonzero(held.any(axis=1)), tuple(classes))
 
 
-def _used(
-    X: Any, y: NDArray[Any], n_classes: int, names: Sequence[str], weights: NDArray[Any] | None
-) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
-    """The rows that count, their codes, and their numbers; a sentence if they cannot be used."""
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, float)
-    if X.ndim != 2 or X.shape[0] != len(y):
-        raise DataError(f"{len(y)} classes for a design of shape {X.shape}: give a class for each row")
-    if len(names) != X.shape[1]:
-        raise DataError(f"{len(names)} names for {X.shape[1]} columns: give a name for each column")
-    if not X.shape[1]:
-        raise DataError("the design has no columns: there is nothing to separate by")
-    check_finite(X, names)
-    codes = y.astype(np.int64)
-    if len(codes) and not (codes.min() >= 0 and codes.max() < n_classes):
-        raise DataError(f"class codes from {codes.min()} to {codes.max()}: expected 0 to {n_classes - 1}")
-    kept = np.arange(len(codes)) if weights is None else np.flatnonzero(np.asarray(weights) > 0)
-    if not len(kept):
-        raise DataError("no rows that count: a row of weight 0 is no row")
-    return (X, codes, kept) if len(kept) == len(codes) else (X[kept], codes[kept], kept)
+def classes_of_rows(y: Raw | Coded, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes in the order of their values, and the number of each row's.
+
+    >>> classes_of_rows(np.array([10.0, 9.0, 10.0]), 3)
+    (array([ 9., 10.]), array([1, 0, 1]))
+    """
+    target = target_codes(y, rows)
+    there, codes = np.unique(target.places, return_inverse=True)
+    values = Schema({}, "", target_kind(y)).values(target.labels.take(there).texts())
+    order = sorted(range(len(values)), key=values.__getitem__)
+    return np.array([values[i] for i in order]), np.argsort(order)[codes]
+
+
+def check_numbers(X: Any) -> None:
+    """A sentence that names the columns of a data frame that hold no numbers."""
+    kinds = zip(X.schema.names, X.schema.types) if isinstance(X, pa.Table) else ()
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        kinds = zip(X.columns, X.dtypes)
+    if bad := [str(name) for name, kind in kinds if not _is_number(kind)]:
+        raise DataError(
+            f"column {several([repr(name) for name in bad], 5)} holds no numbers: a line needs numbers; drop it, or "
+            "turn its values into columns of 0 and 1 (sklearn.preprocessing.OneHotEncoder)"
+        )
+
+
+def _is_number(kind: Any) -> bool:
+    """Whether a data frame's column of this type holds numbers or flags."""
+    if isinstance(kind, pa.DataType):
+        return any(is_kind(kind) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+    if hasattr(kind, "is_numeric"):  # polars
+        return bool(kind.is_numeric()) or str(kind) == "Boolean"
+    return getattr(kind, "kind", "O") in "biuf"
 
 
 def check_finite(X: Any, names: Sequence[str]) -> None:
@@ -155,6 +195,17 @@ def check_finite(X: Any, names: Sequence[str]) -> None:
         if wrong.any():
             bad = [f"{names[j]!r} ({n} of {len(cells)} rows)" for j, n in enumerate(wrong.sum(axis=0)) if n]
             raise DataError(f"Input X contains {what}: column {several(bad, 5)}; {cure}")
+
+
+def check_learnable(X: Any, names: Sequence[str]) -> None:
+    """The same of rows that are learnt from, whose columns must not be too small either; a row to be told may be."""
+    check_finite(X, names)
+    if not X.shape[0]:
+        return
+    top = largest(X)
+    small = [repr(names[j]) for j in np.flatnonzero((top > 0) & (top < 1e-150)).tolist()]
+    if small:
+        raise DataError(f"column {several(small, 5)} is too small to be squared; rescale")
 
 
 def _moved(rows: Rows, found: Cone) -> NDArray[np.int64]:

@@ -81,8 +81,10 @@ class Separator:
     gap: float
 
 
-def separate(X: Floats, codes: Codes, classes: NDArray[Any]) -> Separator:
+def separate(X: Floats, codes: Codes, classes: NDArray[Any], found: Cone | None = None) -> Separator:
     """The separator of largest Euclidean margin; without one, the line of least total slack, and the proof.
+
+    `found` is the cone of the rows (x, 1), if it is known.
 
     Points 0, 1 and 3, 4 on a line: the middle between 1 and 3 is 2, at distance 1.
 
@@ -94,7 +96,7 @@ def separate(X: Floats, codes: Codes, classes: NDArray[Any]) -> Separator:
     """
     k = len(classes)
     whole = homogeneous(X)
-    found = cone(Rows(whole, codes, k))
+    found = cone(Rows(whole, codes, k)) if found is None else found
     if found.first is not None:
         rule, slack, support = _least_slack(X, codes, classes)
         return Separator(rule, False, None, None, slack, _certificate(whole, codes, k, found), support, 0.0)
