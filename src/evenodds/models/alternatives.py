@@ -138,9 +138,7 @@ def smoothed(wide: Model, name: str, now: Alternative) -> list[Alternative]:
     auto = narrow(wide, {name: now}).smoothing(name)
     found = []
     for factor in FACTORS:
-        strength = float(f"{factor * auto:.3g}")
-        words = None if column.words is None else dataclasses.replace(column.words, smoothing=strength)
-        other = dataclasses.replace(column, smoothing=strength, words=words)
+        other = dataclasses.replace(column, smoothing=float(f"{factor * auto:.3g}"))
         found.append(Alternative(other, now.tally, f"smoothing × {factor:g}"))
     return found
 
@@ -167,8 +165,9 @@ def _is_told(name: str, column: Column, told: Collection[str]) -> bool:
 
 def _is_open(name: str, column: Column, told: Collection[str]) -> bool:
     """Whether more than its smoothing may be chosen."""
-    bare = column.words is not None and dataclasses.replace(column.words, smoothing=None) == Words()
-    return bare or (column.words is None and not _is_told(name, column, told))
+    if column.words is None:
+        return not _is_told(name, column, told)
+    return dataclasses.replace(column.words, smoothing=None) == Words()
 
 
 def _numbers(asked: Column, tally: Tally) -> Iterator[Column]:
@@ -193,7 +192,8 @@ def _numbers(asked: Column, tally: Tally) -> Iterator[Column]:
 
 def _texts(name: str, column: Column) -> Iterator[tuple[Column, str]]:
     """What can be said of a text's words, and which column of the wide schema counts what that needs."""
-    words = column.words or Words()
+    assert column.words is not None
+    words = column.words
     for n in NGRAMS:
         for events in EVENTS:
             one = dataclasses.replace(words, ngrams=n, events=events)

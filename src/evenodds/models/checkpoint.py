@@ -25,6 +25,8 @@ from evenodds.replacing import Path, replacing
 from evenodds.schema import Schema
 from evenodds.tally import Tally
 
+PART = 5  # one digest in so many is news enough to write them all again: together that is a few times the last
+
 
 class Checkpoint:
     """Parts of a sum, kept in a folder."""
@@ -33,6 +35,7 @@ class Checkpoint:
         """`how` says how files are read: a folder that was begun otherwise is refused."""
         self.folder, self.how = os.fspath(folder), how or {}
         self.counted = self.known = 0  # shards that were counted now, and before
+        self._news = 0  # digests that are not in files.json yet
         os.makedirs(self.folder, exist_ok=True)
         self._files: dict[str, Any] = {}
         written = self._json("files.json")
@@ -54,7 +57,7 @@ class Checkpoint:
         known = self.schema
         if known is None:
             Model(schema, Tally.nothing()).save(self._path("schema.eo"))
-            self._note()
+            self._write()
         elif known != schema:
             raise DataError(f"{self.folder} was begun with other columns: use another folder, or tell the same columns")
         self._schema = schema
@@ -80,7 +83,8 @@ class Checkpoint:
             out.write(json.dumps(dataclasses.asdict(report)).encode())
         Model(self._schema, tally).save(self._path(name + ".eo"))  # last: with it the part is there
         self.counted += 1
-        self._note()
+        if self._news > len(self._files) // PART:
+            self.note()
 
     def _name(self, shard: Shard) -> str:
         about = os.stat(shard.path)
@@ -90,9 +94,16 @@ class Checkpoint:
             with open(shard.path, "rb") as stream:
                 digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
             self._files[path] = known = [*now, digest]
+            self._news += 1
         return known[2] if shard.groups is None else f"{known[2]}-{shard.groups[0]}-{shard.groups[1]}"
 
-    def _note(self) -> None:
+    def note(self) -> None:
+        """Keep the digests of all files so far; one that is not kept is found again, from the file's bytes."""
+        if self._news:
+            self._write()
+
+    def _write(self) -> None:
+        self._news = 0
         with replacing(self._path("files.json")) as out:
             out.write(json.dumps({"how": self.how, "files": self._files}, indent=1).encode())
 

@@ -10,7 +10,7 @@ import numpy as np
 from evenodds.errors import DataError
 from evenodds.families import Dirichlet
 from evenodds.families.leaves import Floats
-from evenodds.labels import Fixed, Labels, canonical
+from evenodds.labels import Fixed, Labels
 from evenodds.tally import Leaf, Tally
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def log_prior(model: Model) -> Floats:
     elif isinstance(prior, str) and prior == "uniform":
         shares = np.full(len(counts), 1 / len(counts))
     elif isinstance(prior, Dirichlet):
-        shares = counts + pseudo_rows(prior, model.classes, counts)
+        shares = counts + pseudo_rows(prior, model.names, counts)
         shares = shares / shares.sum()
     else:
-        shares = _given(prior, model.classes)
+        shares = _given(prior, model.names)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(shares))
 
@@ -43,13 +43,12 @@ def class_prior(model: Model) -> Any:
     told = model.settings.class_prior
     if not isinstance(told, str) or told != "auto":
         return told
-    words = (column.words for column in model.schema.features.values())
-    return "uniform" if any(one is not None and one.events == "complement" for one in words) else "estimated"
+    return "uniform" if any(words.events == "complement" for words in model.schema.texts.values()) else "estimated"
 
 
-def pseudo_rows(prior: Dirichlet, classes: Any, counts: Floats) -> Floats:
+def pseudo_rows(prior: Dirichlet, classes: list[str], counts: Floats) -> Floats:
     """What a Dirichlet adds to the rows of each class."""
-    labels, place = Labels.coded([canonical(label) for label in classes])
+    labels, place = Labels.coded(classes)
     ordered = np.zeros((2, len(labels), 1))
     ordered[0, place, 0] = counts
     posterior = prior + Tally.of(Fixed(1), {("class", "labels"): Leaf(labels, ordered)})
@@ -58,16 +57,14 @@ def pseudo_rows(prior: Dirichlet, classes: Any, counts: Floats) -> Floats:
     return known - counts
 
 
-def _given(prior: Any, classes: Any) -> Floats:
+def _given(prior: Any, classes: list[str]) -> Floats:
     if isinstance(prior, Mapping):
-        given = {canonical(label): float(p) for label, p in prior.items()}
-        missing = [label for label in classes.tolist() if canonical(label) not in given]
+        missing = [name for name in classes if name not in prior]
         if missing:
             raise ValueError(f"class_prior has no probability for class {missing[0]!r}")
-        shares = np.array([given[canonical(label)] for label in classes])
-    else:
-        shares = np.asarray(prior, float)
-    if shares.shape != classes.shape:
+        prior = [prior[name] for name in classes]
+    shares = np.asarray(prior, float)
+    if shares.shape != (len(classes),):
         raise ValueError(f"class_prior has {len(shares)} probabilities for {len(classes)} classes")
     if np.any(shares < 0) or not np.isclose(shares.sum(), 1.0):
         raise ValueError(f"class_prior adds up to {shares.sum():g}: expected probabilities that add up to 1")

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.cells import Coded, target_kind
+from evenodds.cells import codes, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_source, read
+from evenodds.data.kept import Learnt
 from evenodds.data.memory import Table, table
-from evenodds.data.reading import Reading
+from evenodds.data.source import Batch
 from evenodds.data.sum import target_codes
 from evenodds.data.threads import in_order
 from evenodds.errors import DataError
-from evenodds.families.leaves import Floats
-from evenodds.labels import canonical
-from evenodds.models.explanation import Explanation
-from evenodds.models.naive_bayes import Model
-from evenodds.models.shell import Shell, classes_of, drop, eager, has_frame, target_of
-from evenodds.schema import Schema, first_of
+from evenodds.families.leaves import Floats, check_weights
+from evenodds.models.explanation import Explanations
+from evenodds.models.learn import check_few, under
+from evenodds.models.logs import made_possible
+from evenodds.models.shell import (
+    Shell,
+    check_named,
+    classes_of,
+    drop,
+    eager,
+    fractions,
+    has_frame,
+    of_files,
+    target_name,
+)
+from evenodds.schema import Schema
+
+R = TypeVar("R")
 
 
 class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier around a model value that has log_joint and log_proba."""
+    """A classifier around a model value that has log_joint, log_proba and log_start."""
 
     columns: Any
     schema: Schema | None
@@ -46,48 +59,62 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _decide(self, rows: Table, y: Any, kind: str) -> Schema:
         """What each column is."""
-        name = y if isinstance(y, str) else str(getattr(y, "name", None) or "class")
-        while name in rows.columns:
-            name += "_"
+        name = target_name(y, rows.columns)
         if self.schema is not None:
             for column, how in self.schema.features.items():
                 rows[how.source or column]
             return Schema(self.schema.columns, name, kind)
         return Schema(decide(rows, self.columns), name, kind)
 
-    def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Table, Coded, str]:
-        """Features, target codes and the target's type; scikit-learn's attributes are set or checked on the way."""
+    def _read(self, X: Any, y: Any, weights: Any = None, *, reset: bool) -> tuple[Learnt, str]:
+        """Rows with their classes, and the target's type; scikit-learn's attributes are set or checked on the way."""
         X = eager(X)
         if isinstance(y, str):
             whole = table(X)
             raw = whole[y]
             rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
+            if fractions(raw) is not None and reset:
+                check_few(codes(raw), f"the target {y!r}")
         else:
             if y is None:
                 raise ValueError(
                     f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
                 )
             rows, raw = self._features(X, reset=reset), classes_of(y)
-        return rows, target_codes(raw, rows.rows), target_kind(raw)
+        return Learnt(rows, target_codes(raw, rows.rows), check_weights(weights, rows.rows)), target_kind(raw)
+
+    def _learnt(self, X: Any, y: Any, weights: Any, work: Callable[[Learnt], R]) -> Iterator[R]:
+        """work(rows with their classes), of a table at once, of files batch by batch."""
+        check_is_fitted(self)
+        if not is_source(X):
+            return iter([work(self._read(X, y, weights, reset=False)[0])])
+        check_named(weights, y)
+        reading = under(self.model_.schema, y, weights)
+
+        def read_first(batch: Batch) -> R:
+            found = reading(batch)
+            assert found.target is not None
+            return work(Learnt(found.table, found.target, found.weights))
+
+        return in_order(read_first, read(X).batches(reading.columns), 1)
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
-    def _score(self, X: Any, score: Callable[[Any], Floats]) -> Floats:
-        """What the model says of some rows, or of all rows of some files, batch by batch."""
+    def _said(self, X: Any, say: Callable[[Any], Floats]) -> Floats:
+        """What the model says of some rows, or of all rows of some files."""
         check_is_fitted(self)
-        if not is_source(X):
-            return score(self._features(X, reset=False))
-        reading = Reading(self.model_.schema, target=False)
-        batches = read(X).batches(reading.columns)
-        return np.concatenate(list(in_order(lambda batch: score(reading(batch).table), batches, 1)))
+        return of_files(X, self.model_.schema, say) if is_source(X) else say(self._features(X, reset=False))
 
-    def _joint(self, X: Any) -> Floats:
-        """The classes' scores, up to what no class changes."""
-        return self._score(X, lambda rows: self.model_.log_joint(rows, self.threads))
+    def _scores(self, rows: Any) -> Floats:
+        """log p(c | x), up to what no class changes."""
+        joint: Floats = self.model_.log_joint(rows, self.threads)
+        if not np.isfinite(joint.sum()):  # some class is impossible: perhaps all of a row's are
+            made_possible(joint.T, self.model_.log_start)
+        return joint
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log p(c | x)."""
-        return self._score(X, lambda rows: self.model_.log_proba(rows, self.threads))
+        return self._said(X, lambda rows: self.model_.log_proba(rows, self.threads))
 
     def predict_proba(self, X: Any) -> Floats:
         """p(c | x)."""
@@ -96,45 +123,35 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        joint = self._joint(X)
-        best: NDArray[Any] = self.classes_[joint.argmax(axis=1)]
-        return best
+        best = self._said(X, self._scores).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is told. `y` is a column's name, or a value for each row."""
-        return float(super().score(X, target_of(X, y), sample_weight))
+
+        def told(rows: Learnt) -> Floats:
+            best = self._scores(rows.rows).argmax(axis=1)
+            right = self.model_.places(rows.target.labels)[rows.target.places] == best
+            weights = np.ones(len(right)) if rows.weights is None else rows.weights
+            return np.array([weights @ right, weights.sum()])
+
+        right, every = sum(self._learnt(X, y, sample_weight, told), np.zeros(2))
+        if not every:
+            raise DataError("there are no rows with a class and a weight to judge by")
+        return float(right / every)
 
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class against the first; with more classes, log p(c | x)."""
         check_is_fitted(self)
         if len(self.classes_) != 2:
             return self.predict_log_proba(X)
-        joint = self._joint(X)
-        return np.asarray(joint[:, 1] - joint[:, 0])
+        scores = self._said(X, self._scores)
+        return np.asarray(scores[:, 1] - scores[:, 0])
 
-    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation | list[Explanation]:
-        """Why: the prior and one term per column or word, in log-odds, that add up to the answer. One for each row."""
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanations:
+        """Why: the prior and one term per column or word, in log-odds, that add up to the answer. One for each row.
+
+        Of the most probable class against the runner-up, or of and against those that are given.
+        """
         check_is_fitted(self)
-        found: list[Explanation] = self.model_.explain(self._features(X, reset=False), of, against)
-        return found[0] if len(found) == 1 else found
-
-
-def check_classes_of(model: Model) -> None:
-    """Refuse a table that has nothing to tell apart."""
-    if not len(model.classes):
-        raise DataError("all weights are zero: a row of weight 0 is no row")
-    if len(model.classes) < 2:
-        only = str(model.classes[0])
-        raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
-
-
-def check_weights_of(model: Model) -> None:
-    """Refuse factors by class of which one is for no class, where a class has none: a slip of the pen."""
-    weight = model.settings.class_weight
-    if isinstance(weight, Mapping):
-        known = [canonical(label) for label in model.classes.tolist()]
-        strange = [label for label in weight if label not in known]
-        if strange and not set(known) <= set(weight):
-            raise DataError(
-                f"class_weight has a factor for {strange[0]!r}, which is no class; the classes are {first_of(known)}"
-            )
+        return Explanations(self.model_.explain(self._features(X, reset=False), of, against))

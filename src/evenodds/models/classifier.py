@@ -10,22 +10,21 @@ import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
 from evenodds.data.files import is_source, read
-from evenodds.data.kept import Learnt, chosen
-from evenodds.data.reading import Reading
+from evenodds.data.kept import Kept, Learnt
 from evenodds.data.sum import sum_table
-from evenodds.data.threads import in_order
-from evenodds.errors import DataError
-from evenodds.families.leaves import Floats, check_weights
+from evenodds.families.leaves import Floats
 from evenodds.models.alternatives import told_of, widened
-from evenodds.models.class_shell import ClassShell, check_classes_of, check_weights_of
-from evenodds.models.learn import bounds, learn, more, most_rows
+from evenodds.models.class_shell import ClassShell
+from evenodds.models.learn import check_classes, learn, looked_at, more, schema_of, to_look_at
 from evenodds.models.learnt import Tables, check, coefficients, n_parameters, sample
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
+from evenodds.models.shell import check_named
 from evenodds.models.tune import Tuned, learn_tuned, tune_table
 from evenodds.schema import Schema
 from evenodds.show import Frame
+from evenodds.tally import Tally
 
 
 class NaiveBayes(ClassShell):
@@ -103,50 +102,52 @@ class NaiveBayes(ClassShell):
 
         `X` may be the path of a file, or a glob; then `y` and `sample_weight` are names of its columns.
         """
+        how, temper, tune = self._settings(), self._tempering(), self._tuning()
         if is_source(X):
-            how, wanted = self._settings(), self._tempering()
-            if self._tuning():
+            check_named(sample_weight, y)
+            if tune:
                 tuned, report = learn_tuned(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
-                check_weights_of(tuned.model)
                 return self._warn(report)._name(tuned.model)._keep_tuned(tuned)
-            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, wanted)
-            check_weights_of(model)
+            model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, temper)
             return self._warn(report)._name(model)._keep(model)
-        rows, target, kind = self._read(X, y, reset=True)
-        settings = self._settings()
-        schema = self._decide(rows, y, kind)
+        learnt, kind = self._read(X, y, sample_weight, reset=True)
+        schema = self._decide(learnt.rows, y, kind)
         told = told_of(self.columns, self.schema, schema)
-        if self._tuning():
+        if tune:
             schema = widened(schema, told)
-        weights = check_weights(sample_weight, rows.rows)
-        tally = sum_table(rows, schema, target, weights, self.threads)
-        model = Model(schema, tally, settings)
-        check_classes_of(model)
-        check_weights_of(model)
-        learnt = Learnt(rows, target, weights)
-        if self.tune is not None:
+        model = Model(schema, sum_table(learnt.rows, schema, learnt.target, learnt.weights, self.threads), how)
+        check_classes(model)
+        if tune:
             return self._keep_tuned(tune_table(model, learnt, self.threads, told))
-        return self._keep(self._tempered(model, learnt))
+        return self._keep(self._tempered(model, learnt) if temper else model)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced."""
-        first = not hasattr(self, "model_")
-        if first and (is_source(X) or self.tune is not None):
+        """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced.
+
+        How much of the evidence is believed was told by the first rows that had two classes, and stays.
+        """
+        first, tune = not hasattr(self, "model_"), self._tuning()
+        if first and tune:
             return self.fit(X, y, sample_weight)
+        how, wanted = self._settings(), self._tempering() or tune
+        learnt: Kept | Learnt
         if is_source(X):
-            part, report = more(self.model_, read(X), sample_weight, self.threads)
-            return self._warn(report)._keep((self.model_ + part).set(**vars(self._settings())))
-        rows, target, kind = self._read(X, y, reset=first)
-        schema = self._decide(rows, y, kind) if first else self.model_.schema
-        if not first and kind != schema.target_kind:
-            raise DataError(f"the target was {schema.target_kind} so far and is {kind} now: convert it")
-        weights = check_weights(sample_weight, rows.rows)
-        tally = sum_table(rows, schema, target, weights, self.threads)
-        model = Model(schema, tally if first else self.model_.tally + tally, self._settings())
-        new = self._tempered(model, Learnt(rows, target, weights))
-        if first or self.model_.temper is None or new.temper is None:
-            return self._keep(new)
-        return self._keep(new.believing(self.model_.temper + new.temper))
+            check_named(sample_weight, y)
+            told = (source := read(X), y, self.columns, self.schema, sample_weight)
+            old = Model(schema_of(*told), Tally.nothing()) if first else self.model_
+            learnt = to_look_at(old.schema)
+            keep = learnt if wanted and old.temper is None else None
+            part, report = more(old, source, y, sample_weight, self.threads, keep)
+            self._warn(report)
+            if first:
+                self._name(old)
+        else:
+            learnt, kind = self._read(X, y, sample_weight, reset=first)
+            old = Model(self._decide(learnt.rows, y, kind), Tally.nothing()) if first else self.model_
+            part = Model(old.schema, old.count(*learnt, self.threads))
+        new = Model(old.schema, old.tally + part.tally, how, old.temper if wanted else None)
+        telling = len(part.classes) > 1  # rows of one class, whatever was learnt before, ask for that class only
+        return self._keep(self._tempered(new, learnt) if wanted and new.temper is None and telling else new)
 
     def _tuning(self) -> bool:
         if self.tune not in (None, "loo"):
@@ -158,23 +159,19 @@ class NaiveBayes(ClassShell):
             raise ValueError(f"temper={self.temper!r}: expected True or False")
         return bool(self.temper)
 
-    def _tempered(self, model: Model, learnt: Learnt) -> Model:
-        """The model, tempered by some of the rows it has just learnt, if that is wanted."""
-        if not (self._tempering() or self.tune) or len(model.classes) < 2:
-            return model
-        most, part, least = bounds(model.schema)
-        rows = chosen(learnt.rows.rows, min(most, most_rows(model)), part, least)
-        some = learnt if len(rows) == learnt.rows.rows else learnt.some(rows)
-        return tempered(model, [some], self.threads)
+    def _tempered(self, model: Model, learnt: Kept | Learnt) -> Model:
+        """The model, tempered by some of the rows it has just learnt."""
+        return tempered(model, looked_at(model, learnt), self.threads)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been learnt."""
         check_is_fitted(self)
         if is_source(X):
-            part, report = more(self.model_, read(X), sample_weight, self.threads)
+            check_named(sample_weight, y)
+            part, report = more(self.model_, read(X), y, sample_weight, self.threads)
             return self._warn(report)._keep(self.model_ - part)
-        rows, target, _ = self._read(X, y, reset=False)
-        return self._keep(self.model_.forget(rows, target, sample_weight, self.threads))
+        learnt, _ = self._read(X, y, sample_weight, reset=False)
+        return self._keep(self.model_.forget(*learnt, self.threads))
 
     @classmethod
     def of(cls, model: Model) -> Self:
@@ -236,21 +233,21 @@ class NaiveBayes(ClassShell):
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
-    def _score(self, X: Any, score: Callable[[Any], Floats]) -> Floats:
-        """What the model says of some rows, or of all rows of some files, batch by batch."""
+    def _said(self, X: Any, say: Callable[[Any], Floats]) -> Floats:
+        """What the model says of a message, of some rows, or of all rows of some files."""
         if not hasattr(self, "model_"):  # what scikit-learn's own check asks takes longer than a short message
             check_is_fitted(self)
         if self.model_.scorer.is_message(X):
-            return score(X)
-        return super()._score(X, score)
+            return say(X)
+        return super()._said(X, say)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(c, x), up to what no class changes."""
-        return self._joint(X)
+        return self._said(X, lambda rows: self.model_.log_joint(rows, self.threads))
 
     def score_samples(self, X: Any) -> Floats:
         """log p(x): how probable a row is under the model, whatever its class."""
-        return self._score(X, lambda rows: self.model_.log_density(rows, self.threads))
+        return self._said(X, lambda rows: self.model_.log_density(rows, self.threads))
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
         """log p(c | x) of rows that were learnt, each by the model without it: `forget(row)`, for all rows at once.
@@ -258,20 +255,8 @@ class NaiveBayes(ClassShell):
         The strength of the smoothing, the cuts of binned columns and balanced class weights stay those of all rows. Of
         a file, the rows that have a class, in its order; `y` and `sample_weight` are then names of its columns.
         """
-        check_is_fitted(self)
-        if not is_source(X):
-            rows, target, _ = self._read(X, y, reset=False)
-            return self.model_.leave_one_out(rows, target, sample_weight, self.threads)
-        schema = self.model_.schema
-        reading = Reading(Schema(schema.columns, y, schema.target_kind), weights=sample_weight)
-
-        def left_out(batch: Any) -> Floats:
-            read = reading(batch)
-            assert read.target is not None
-            return self.model_.leave_one_out(read.table, read.target, read.weights, self.threads)
-
-        every = in_order(left_out, read(X).batches(reading.columns), 1)
-        return np.concatenate([np.empty((0, len(self.classes_))), *every])
+        found = self._learnt(X, y, sample_weight, lambda rows: self.model_.leave_one_out(*rows, self.threads))
+        return np.concatenate([np.empty((0, len(self.model_.classes))), *found])
 
     @property
     def tables(self) -> Tables:
@@ -303,13 +288,13 @@ class NaiveBayes(ClassShell):
         check_is_fitted(self)
         return n_parameters(self.model_)
 
-    def sample(self, size: int = 1, given: Any = None, random_state: Any = None) -> pa.Table:
+    def sample(self, n_samples: int = 1, given: Any = None, random_state: Any = None) -> pa.Table:
         """Draw rows of a class (or of all): what does each class look like?"""
         check_is_fitted(self)
-        return sample(self.model_, size, given, random_state)
+        return sample(self.model_, n_samples, given, random_state)
 
     def check(self, X: Any, y: Any, most: int = 10) -> Frame:
         """The column pairs most dependent given the class: where the naive assumption is most wrong."""
         check_is_fitted(self)
-        rows, target, _ = self._read(X, y, reset=False)
-        return check(self.model_, rows, target, most)
+        learnt, _ = self._read(X, y, reset=False)
+        return check(self.model_, learnt.rows.whole(), learnt.target, most)

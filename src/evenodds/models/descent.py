@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evenodds.data.kept import Learnt
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.models.alternatives import Alternative, narrow
-from evenodds.models.left_out import ByColumn, Learnt, LeftOut
+from evenodds.models.left_out import ByColumn, LeftOut
+from evenodds.models.logs import log_sum
 from evenodds.models.naive_bayes import Model
 from evenodds.models.power import Rows, believed, powers
 from evenodds.models.temper import Said, fit
@@ -56,13 +58,14 @@ class Descent:
         places = [wide.places(part.target.labels)[part.target.places] for part in learnt]
         y = np.concatenate([np.maximum(some, 0) for some in places])
         weights = [np.ones(part.rows.rows) if part.weights is None else part.weights for part in learnt]
+        self.masses = np.concatenate(weights)
         self.tried: dict[str, list[Tried]] = {}
         for name, some in every.items():
             self.add(name, some)
         known = (np.concatenate(places) >= 0) & np.isfinite(
             next(iter(self.tried.values()))[0].first[np.arange(len(y)), y]
         )
-        self.start(Rows(y, np.concatenate(weights) * known))  # the only row of its class teaches nothing
+        self.start(Rows(y, self.masses * known))  # the only row of its class teaches nothing
         self.caution = self._cautious() if len(y) < FEW else CAUTION[0]
 
     def start(self, rows: Rows) -> None:
@@ -87,21 +90,22 @@ class Descent:
         name = next(iter(self.tried))
         scores = self.prior * np.maximum(self._first(name, self._now(name)), NEVER) + self.offsets
         scores = sum(self.terms.values(), scores)
-        scores -= scores.max(axis=1, keepdims=True)
-        return np.asarray(np.log(np.exp(scores).sum(axis=1)) - scores[self.rows.own])
+        return np.asarray(log_sum(scores) - scores[self.rows.own])
 
     def add(self, name: str, some: list[Alternative]) -> None:
-        """Try more alternatives of a column; one that cannot be estimated is none."""
-        found = [self._tried(name, one) for one in some]
-        self.tried.setdefault(name, []).extend(one for one in found if one is not None)
+        """Try more alternatives of a column; one that cannot be estimated is none, but for the default."""
+        for one in some:
+            try:
+                found = self._tried(name, one)
+            except DataError:
+                if name not in self.tried:
+                    raise
+            else:
+                self.tried.setdefault(name, []).append(found)
 
-    def _tried(self, name: str, one: Alternative) -> Tried | None:
-        model = narrow(self.wide, {name: one})
-        try:
-            left = LeftOut(model)
-            parts = [part for some in self.learnt for part in left.blocks(some, self._finish(name, one), self.threads)]
-        except DataError:
-            return None
+    def _tried(self, name: str, one: Alternative) -> Tried:
+        left, finish = LeftOut(narrow(self.wide, {name: one})), self._finish(name, one)
+        parts = [part for some in self.learnt for part in left.blocks(some.once, finish, self.threads)]
         first, says, *logs = (np.concatenate(many) for many in zip(*parts))
         return Tried(one, first, says, logs[0] if logs else None)
 
@@ -236,6 +240,6 @@ class Descent:
 
     def _gain(self, differences: Floats) -> float:
         """What is gained beyond luck; the last of the differences is no row's."""
-        rows = differences[:-1]
-        error = float(np.std(rows)) * np.sqrt(len(rows))
+        apart = differences[:-1] - self.masses * (differences[:-1].sum() / self.masses.sum())
+        error = np.sqrt((apart * apart / np.where(self.masses > 0, self.masses, 1.0)).sum())  # of weight 2, two rows
         return float(differences.sum()) - self.caution * (ERRORS * error + LUCK * np.log1p(len(self.tried)))

@@ -10,35 +10,48 @@ import pyarrow as pa
 
 from evenodds.cells import Coded, is_text
 from evenodds.data.memory import Table
+from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, WordCounts
-from evenodds.labels import canonical
-from evenodds.models.explanation import Explanation, Passage, Term, believed, difference, token_evidence, word_terms
+from evenodds.models.explanation import (
+    Explanation,
+    Passage,
+    Term,
+    believed,
+    difference,
+    pair,
+    token_evidence,
+    word_terms,
+)
+from evenodds.models.logs import normalise
 from evenodds.models.naive_bayes import Model
-from evenodds.models.settings import normalise
+from evenodds.show import plain
 from evenodds.text.listed import shrunk
 from evenodds.text.places import places
 from evenodds.texts import Texts
 
+IMPOSSIBLE = "with the other cells impossible in every class: no evidence"
+
 
 def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> list[Explanation]:
     """An Explanation for each row: of the most probable class, or of `of`; against the runner-up, or `against`."""
+    rows = rows.whole()
     evidence = {name: model.scorer.evidence(name, rows) for name in model.distributions}
     joint = np.repeat(model.log_start[None], rows.rows, axis=0)
     for log_p in evidence.values():
         joint = joint + log_p
-    log_proba = normalise(joint.T.copy(), model.log_start).T
+    impossible = joint.max(axis=1) == -np.inf  # each class by another column
+    log_proba = normalise(joint.T, model.log_start).T
     if len(model.classes) < 2:
         raise DataError("the model has one class only: there is nothing to explain")
+    told = [None if label is None else model.place(label) for label in (of, against)]
     values = {name: _values(rows, name, model) for name in model.schema.features}
-    found = []
+    found, classes = [], model.classes.tolist()
     for i in range(rows.rows):
-        order = np.argsort(-joint[i], kind="stable")
-        a = int(order[0]) if of is None else _class(model, of)
-        b = int(next(c for c in order if c != a)) if against is None else _class(model, against)
+        a, b = pair(np.argsort(-log_proba[i], kind="stable").tolist(), *told)
         terms, passages = [], []
         for name in model.schema.features:
-            if model.schema.features[name].family is WordCounts:
+            if name in model.schema.texts:
                 terms += _words(model, name, values[name](i), a, b)
                 passages += _passage(model, name, values[name](i), a, b)
                 continue
@@ -47,18 +60,25 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
                 terms.append(Term(name, value, difference(evidence[name][i, a], evidence[name][i, b]), note))
             else:
                 terms.append(Term(name, value, 0.0, "says nothing: one value only"))
+        if impossible[i]:
+            terms, passages = [ruled_out(term) for term in terms], []
         found.append(
             Explanation(
-                model.classes[a].item() if hasattr(model.classes[a], "item") else model.classes[a],
-                model.classes[b].item() if hasattr(model.classes[b], "item") else model.classes[b],
+                classes[a],
+                classes[b],
                 difference(model.log_start[a], model.log_start[b]),
                 tuple(terms),
-                difference(joint[i, a], joint[i, b]),
+                difference(log_proba[i, a], log_proba[i, b]),
                 float(np.exp(log_proba[i, a])),
                 tuple(passages),
             )
         )
     return found
+
+
+def ruled_out(term: Term) -> Term:
+    """What a cell says of a row that is impossible in every class: nothing."""
+    return term._replace(log_odds=0.0, note=IMPOSSIBLE) if term.log_odds else term
 
 
 def _words(model: Model, name: str, document: str | None, a: int, b: int) -> list[Term]:
@@ -100,24 +120,14 @@ def _passage(model: Model, name: str, document: str | None, a: int, b: int) -> l
     return [Passage(name, tuple(piece for piece in pieces if piece[0] or piece[1]))]
 
 
-def _class(model: Model, value: Any) -> int:
-    wanted = canonical(value)
-    for i, known in enumerate(model.classes):
-        if canonical(known) == wanted:
-            return i
-    raise DataError(f"no class {value!r}; the classes are {', '.join(map(repr, model.classes.tolist()))}")
-
-
 def _values(rows: Table, name: str, model: Model) -> Any:
     """A function of the row's number: the cell's value, and what is special about it."""
-    from evenodds.data.sum import cells
-
     read = cells(rows, name, model.schema.features[name])
     if isinstance(read, Texts):
         return lambda i: read.text(i)
     if not isinstance(read, Coded):
         said = _flags(rows, name, model)
-        return lambda i: (None, "missing: no evidence") if np.isnan(read[i]) else (said(i) or _short(read[i]), "")
+        return lambda i: (None, "missing: no evidence") if np.isnan(read[i]) else (said(i) or plain(read[i]), "")
     known = getattr(model.distributions.get(name), "labels", None)
 
     def value(i: int) -> tuple[Any, str]:
@@ -138,7 +148,3 @@ def _flags(rows: Table, name: str, model: Model) -> Callable[[int], str | None]:
     raw: Any = rows[column.source or name] if column.family is Bernoulli and not column.parts else None
     words = isinstance(raw, pa.Array | pa.ChunkedArray) and is_text(raw.type)
     return lambda i: raw[i].as_py() if words else None
-
-
-def _short(x: float) -> float | int:
-    return int(x) if float(x).is_integer() and abs(x) < 1e15 else float(x)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from evenodds.errors import DataError
 from evenodds.show import cell, printed
 from evenodds.text.listed import shrunk
 
@@ -91,6 +92,31 @@ class Explanation(NamedTuple):
         from evenodds.models.explanation_html import fragment  # not wanted by who answers one message
 
         return fragment(self)
+
+
+class Explanations(list[Explanation]):
+    """One for each row, shown one under the other."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self))
+
+    def _repr_html_(self) -> str:
+        from evenodds.models.explanation_html import fragments
+
+        return fragments(self)
+
+
+def pair(order: Sequence[int], of: int | None, against: int | None) -> tuple[int, int]:
+    """Which class is explained, and against which: as told, else the most probable one that is not the other.
+
+    >>> pair([2, 0, 1], None, None), pair([2, 0, 1], None, 2), pair([2, 0, 1], 1, None)
+    ((2, 0), (0, 2), (1, 2))
+    """
+    if of is not None and of == against:
+        raise DataError("a class has no log-odds against itself: give two classes, or one of them")
+    a = next(c for c in order if c != against) if of is None else of
+    b = next(c for c in order if c != a) if against is None else against
+    return int(a), int(b)
 
 
 def word_terms(

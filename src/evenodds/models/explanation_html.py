@@ -42,12 +42,16 @@ def fragment(why: Explanation) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
+def fragments(many: Iterable[Explanation]) -> str:
+    """Several of them."""
+    return "\n<hr>\n".join(map(fragment, many))
+
+
 def page(many: Iterable[Explanation], title: str) -> str:
     """Explanations as a whole page, complete in itself."""
-    body = "\n<hr>\n".join(map(fragment, many))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{PAGE}</style></head>\n<body>\n{body}\n'
+        f'<meta name="viewport" content="width=device-width"><style>{PAGE}</style></head>\n<body>\n{fragments(many)}\n'
         "</body></html>\n"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import reprlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from evenodds.models.temper import Temper
 from evenodds.schema import Column, Schema
 from evenodds.text.words import Words
 
+T = TypeVar("T")
 LARGEST = 1e100  # of a number in the header, and of 1 over it: what is made of it must not overflow
 
 
@@ -102,11 +103,25 @@ def expect(value: Any, what: str, required: set[str], optional: frozenset[str] =
     return value
 
 
+def _a(kind: type[T], value: Any, expected: str) -> T:
+    if not isinstance(value, kind):
+        raise ValueError(f"expected {expected}, got {reprlib.repr(value)}")
+    return value
+
+
 def a_text(value: Any) -> str:
     """The value, if it is a text."""
-    if not isinstance(value, str):
-        raise ValueError(f"expected a text, got {reprlib.repr(value)}")
-    return value
+    return _a(str, value, "a text")
+
+
+def a_flag(value: Any) -> bool:
+    """The value, if it is true or false."""
+    return _a(bool, value, "true or false")
+
+
+def a_list(value: Any) -> list[Any]:
+    """The value, if it is a list."""
+    return _a(list, value, "a list")
 
 
 def a_number(value: Any) -> float:
@@ -129,17 +144,8 @@ def _number_or_word(value: Any) -> Any:
     return value if isinstance(value, str) else a_number(value)
 
 
-def a_list(value: Any) -> list[Any]:
-    """The value, if it is a list."""
-    if not isinstance(value, list):
-        raise ValueError(f"expected a list, got {reprlib.repr(value)}")
-    return value
-
-
 def _by(value: Any) -> dict[str, float]:
-    named = expect(value, "mapping", {"by"})["by"]
-    if not isinstance(named, dict):
-        raise ValueError(f"expected numbers by name, got {reprlib.repr(named)}")
+    named = _a(dict, expect(value, "mapping", {"by"})["by"], "numbers by name")
     return {name: a_number(entry) for name, entry in named.items()}
 
 
@@ -219,25 +225,18 @@ WORDS: dict[str, Callable[[Any], Any]] = {
     "min_count": a_number,
     "smoothing": _number_or_word,
     "length": a_text,
-    "length_column": lambda value: a_flag(value),
+    "length_column": a_flag,
     "prior": a_text,
     "neighbours": a_whole,
     "min_length": a_whole,
-    "case": lambda value: a_flag(value),
-    "accents": lambda value: a_flag(value),
-    "digits": lambda value: a_flag(value),
-    "punctuation": lambda value: a_flag(value),
+    "case": a_flag,
+    "accents": a_flag,
+    "digits": a_flag,
+    "punctuation": a_flag,
     "characters": lambda value: tuple(a_whole(n) for n in a_list(value)),
     "stop_words": lambda value: frozenset(a_text(word) for word in a_list(value)),
     "stem": a_text,
 }
-
-
-def a_flag(value: Any) -> bool:
-    """The value, if it is true or false."""
-    if not isinstance(value, bool):
-        raise ValueError(f"expected true or false, got {reprlib.repr(value)}")
-    return value
 
 
 def _read_words(value: Any) -> Words:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import as_column, numbers
+from evenodds.data.memory import table
 from evenodds.errors import DataError
 from evenodds.families import Kernel
 from evenodds.families.density.bandwidths import bandwidth_of
@@ -112,9 +114,11 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
 def _column(x: Any) -> Floats:
     """The numbers of a column, or of a table that has only one."""
-    if len(getattr(x, "shape", ())) == 2:
-        if x.shape[1] != 1:
-            raise DataError(f"a table of {x.shape[1]} columns: a kernel density is of one; pick it by its name")
-        x = x.iloc[:, 0] if hasattr(x, "iloc") else np.asarray(x)[:, 0]
+    rows = isinstance(x, Sequence) and len(x) > 0 and isinstance(x[0], (Mapping, list, tuple))
+    if rows or isinstance(x, Mapping) or len(getattr(x, "shape", ())) == 2:
+        columns = table(x).whole().columns
+        if len(columns) != 1:
+            raise DataError(f"a table of {len(columns)} columns: a kernel density is of one; pick it by its name")
+        (x,) = columns.values()
     x = np.atleast_1d(x) if np.isscalar(x) else x
     return np.ascontiguousarray(numbers(as_column(x), "x"), dtype=float)

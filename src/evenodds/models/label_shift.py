@@ -16,7 +16,6 @@ import numpy as np
 
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
-from evenodds.labels import canonical
 
 if TYPE_CHECKING:
     from evenodds.models.naive_bayes import Model
@@ -77,7 +76,7 @@ def adapted(model: Model, log_p: Floats) -> tuple[Model, Balance]:
 
     A temper believes the prior only so far: the shares are then set so that it says the new ones.
     """
-    names, old = [canonical(label) for label in model.classes.tolist()], model.log_prior
+    names, old = model.names, model.log_prior
     found = new_balance(log_p, old)
     check(found, names)
     believed = 1.0 if model.temper is None else model.temper.prior

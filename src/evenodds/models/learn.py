@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from evenodds.cells import target_kind
+from evenodds.cells import Coded, codes, target_kind
 from evenodds.data.decide import decide
-from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, PART_TEXTS, Kept
+from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, PART_TEXTS, Kept, Learnt, chosen
 from evenodds.data.memory import Table
-from evenodds.data.reading import Reading, coded, is_arrow_text
+from evenodds.data.reading import Reading, is_arrow_text
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import sum_source
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean, listed
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
-from evenodds.schema import Column, Schema, did_you_mean
+from evenodds.schema import Column, Schema
 from evenodds.texts import Texts, numbers
 
 MANY_SCORES = 1 << 23  # of rows that are kept, for all classes and columns
@@ -35,12 +36,12 @@ def learn(
 ) -> tuple[Model, Report]:
     """The model of a source's rows, and what was wrong with some of them; tempered by some of them if wanted."""
     decided = schema_of(source, target, columns, schema, weights)
-    keep = Kept(*bounds(decided)) if temper else None
+    keep = to_look_at(decided) if temper else None
     model, report = in_one_pass(source, decided, settings, weights, threads, keep)
     if keep is not None:
         from evenodds.models.left_out import tempered
 
-        model = tempered(model, keep.parts(most_rows(model)), threads)
+        model = tempered(model, looked_at(model, keep), threads)
     return model, report
 
 
@@ -59,15 +60,24 @@ def in_one_pass(
     return model, report
 
 
-def bounds(schema: Schema) -> tuple[int, int, int]:
-    """How many rows are kept while all are learnt: so many at most, one in so many, and so many at least."""
-    texts = any(column.words is not None for column in schema.features.values())
-    return (MOST_TEXTS, PART_TEXTS, LEAST_TEXTS) if texts else (MOST, PART, LEAST)
+def to_look_at(schema: Schema) -> Kept:
+    """What keeps the rows that tell how much to believe, while all of them pass by."""
+    return Kept(*_bounds(schema))
 
 
-def most_rows(model: Model) -> int:
-    """How many of them a model with so many classes and columns can look at."""
-    return max(LEAST_TEXTS, MANY_SCORES // max(len(model.classes) * len(model.schema.features), 1))
+def looked_at(model: Model, learnt: Kept | Learnt) -> list[Learnt]:
+    """The rows that tell how much to believe: those that were kept, or of a table those that would have been."""
+    most = max(LEAST_TEXTS, MANY_SCORES // max(len(model.classes) * len(model.schema.features), 1))
+    if isinstance(learnt, Kept):
+        return learnt.parts(most)
+    wanted, part, least = _bounds(model.schema)
+    rows = chosen(learnt.rows.rows, min(most, wanted), part, least)
+    return [learnt if len(rows) == learnt.rows.rows else learnt.some(rows)]
+
+
+def _bounds(schema: Schema) -> tuple[int, int, int]:
+    """At most how many rows, one in how many, and at least how many."""
+    return (MOST_TEXTS, PART_TEXTS, LEAST_TEXTS) if schema.texts else (MOST, PART, LEAST)
 
 
 def schema_of(
@@ -98,31 +108,66 @@ def as_told(sample: Table, columns: Any) -> Table:
 
 def _target_kind(sample: Table, target: str, where: str) -> str:
     raw = sample[target]
-    classes = coded(raw, f"{where}: the target {target!r}")
-    known = int((classes.codes >= 0).sum())
-    if not known:
+    classes = codes(raw, f"{where}: the target {target!r}")
+    if not (classes.codes >= 0).any():
         raise DataError(f"{where}: the target {target!r} has no values in the first rows")
-    if MANY < len(classes.labels) > known / 2:
-        raise DataError(
-            f"{where}: the target {target!r} has {len(classes.labels):,} different values in {known:,} rows: "
-            "expected a few classes"
-        )
+    check_few(classes, f"{where}: the target {target!r}")
     return target_kind(raw)
 
 
-def check_classes(model: Model, where: str) -> None:
-    """Refuse a model that has nothing to tell apart."""
+def check_few(classes: Coded, what: str) -> None:
+    """Refuse a target whose values are as good as all different: they are no classes."""
+    known = int((classes.codes >= 0).sum())
+    if MANY < len(classes.labels) > known / 2:
+        raise DataError(
+            f"{what} has {len(classes.labels):,} different values in {known:,} rows: expected a few classes"
+        )
+
+
+def check_classes(model: Model, where: str = "") -> None:
+    """Refuse a model that has nothing to tell apart, or was told of other classes than it has.
+
+    `where` its rows were, if they were no table in memory.
+    """
     if not len(model.classes):
-        raise DataError(f"{where} has no rows with a class and a weight")
-    if len(model.classes) < 2:
-        only = str(model.classes[0])
-        raise DataError(f"{where}: the target has only one class, {only!r}: there is nothing to tell apart")
+        none = f"{where} has no rows with a class and a weight"
+        raise DataError(none if where else "all weights are zero: a row of weight 0 is no row")
+    try:
+        if len(model.classes) < 2:
+            only = str(model.classes[0])
+            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+        _check_factors(model)
+        model.log_prior  # noqa: B018
+    except ValueError as error:
+        raise DataError(f"{where}: {error}" if where else str(error)) from None
 
 
-def more(model: Model, source: Source, weights: str | None = None, threads: int | None = None) -> tuple[Model, Report]:
+def _check_factors(model: Model) -> None:
+    """Refuse factors by class of which one is for no class, where a class has none: a slip of the pen."""
+    weight, known = model.settings.class_weight, model.names
+    strange = [label for label in weight if label not in known] if isinstance(weight, Mapping) else []
+    if strange and not set(known) <= set(weight):
+        raise DataError(
+            f"class_weight has a factor for {strange[0]!r}, which is no class; the classes are {listed(known)}"
+        )
+
+
+def more(
+    model: Model,
+    source: Source,
+    target: str,
+    weights: str | None = None,
+    threads: int | None = None,
+    keep: Kept | None = None,
+) -> tuple[Model, Report]:
     """The model of a source's rows alone, under another model's schema: to be added to it, or taken from it.
 
     It is not tempered: what is added to a model leaves its exponents as they are.
     """
-    tally, report = sum_source(source, Reading(model.schema, weights=weights), threads)
+    tally, report = sum_source(source, under(model.schema, target, weights), threads, keep)
     return Model(model.schema, tally, model.settings), report
+
+
+def under(schema: Schema, target: str, weights: str | None = None) -> Reading:
+    """How rows are read as a model's were, their classes in a column that may be called otherwise."""
+    return Reading(dataclasses.replace(schema, target=target), weights=weights)

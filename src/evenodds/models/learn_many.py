@@ -50,6 +50,8 @@ def learn_many(
     if stored is not None:
         stored.begin(decided)
     tally, report = sum_shards(source, Reading(decided, weights=weights), Many(workers, stored, on_error, threads))
+    if stored is not None:
+        stored.note()
     model = Model(decided, tally, settings or Settings())
     check_classes(model, source.name)
     return model, report

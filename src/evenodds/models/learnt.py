@@ -12,15 +12,14 @@ import pyarrow as pa
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.errors import DataError
+from evenodds.errors import did_you_mean
 from evenodds.families import Binned, WordCounts
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
-from evenodds.labels import canonical
 from evenodds.models.estimated import counts_of, family_of
+from evenodds.models.information import information
 from evenodds.models.naive_bayes import Model
-from evenodds.schema import did_you_mean
-from evenodds.show import Frame
+from evenodds.show import Frame, plain
 
 LEVEL = 0.95
 
@@ -88,7 +87,7 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
                 "log-odds": odds[w],
                 "low": odds[w] - wide[w],
                 "high": odds[w] + wide[w],
-                "count": int(n_here) if (n_here := float(known.counts[w, c])).is_integer() else n_here,
+                "count": plain(known.counts[w, c]),
             }
 
 
@@ -150,10 +149,7 @@ def sample(model: Model, size: int, given: Any = None, random_state: Seed = None
     if given is None:
         drawn = rng.choice(len(model.classes), size, p=np.exp(model.log_prior))
     else:
-        known = [canonical(label) for label in model.classes]
-        if canonical(given) not in known:
-            raise DataError(f"no class {given!r}; the classes are {', '.join(map(repr, model.classes.tolist()))}")
-        drawn = np.full(size, known.index(canonical(given)))
+        drawn = np.full(size, model.place(given))
     columns: dict[str, Any] = {}
     for name in model.schema.features:
         if name not in model.distributions or isinstance(model.distributions[name], WordCounts):
@@ -174,8 +170,6 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
     `excess` is the information beyond what independent columns would show by chance: (a-1)(b-1) / 2n per class.
     `p_value` is that of the likelihood-ratio test, 2n · information against a chi-squared.
     """
-    from scipy.special import chdtrc
-
     classes = target.place[target.codes]
     coded = {
         name: _discrete(model, rows, name)
@@ -194,20 +188,14 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
             n = table.sum()
             if n == 0:
                 continue
-            row, column, whole = table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))
-            expected = row[:, :, None] * column[:, None, :] / np.where(whole > 0, whole, 1.0)[:, None, None]
-            ratio = np.where(table > 0, table, 1.0) / np.where(table > 0, expected, 1.0)
-            information = float((table * np.log(ratio)).sum() / n)
-            degrees = float(
-                (np.maximum((row > 0).sum(axis=1) - 1, 0) * np.maximum((column > 0).sum(axis=1) - 1, 0)).sum()
-            )
+            told = information(table)
             found.append(
                 {
                     "a": a,
                     "b": b,
-                    "information": information,
-                    "excess": max(information - degrees / (2 * n), 0.0),
-                    "p_value": float(chdtrc(degrees, 2 * n * information)) if degrees else 1.0,
+                    "information": told.nats / n,
+                    "excess": max((told.nats - told.degrees / 2) / n, 0.0),
+                    "p_value": told.p_value,
                     "rows": int(n),
                 }
             )

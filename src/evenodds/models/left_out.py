@@ -16,21 +16,21 @@ from typing import Any, TypeVar
 import numpy as np
 
 from evenodds.cells import Coded, as_column
-from evenodds.data.kept import Learnt as Learnt
+from evenodds.data.kept import Learnt
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells, target_codes
 from evenodds.data.threads import in_order, threads_for
 from evenodds.errors import DataError
-from evenodds.families import Dirichlet, WordCounts
+from evenodds.families import Dirichlet
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.left_out import How, Left, less, once_each
-from evenodds.families.words import PLAIN
-from evenodds.labels import Ints, canonical
+from evenodds.labels import Ints
 from evenodds.models.class_prior import class_prior, pseudo_rows
-from evenodds.models.naive_bayes import BLOCK, Model
-from evenodds.models.scorer import block_size
-from evenodds.models.settings import normalise
+from evenodds.models.column_prior import unseen_strength
+from evenodds.models.logs import normalise
+from evenodds.models.naive_bayes import Model
+from evenodds.models.scorer import BLOCK, block_size
 from evenodds.models.temper import Said, fit
 from evenodds.text.bags import bags
 from evenodds.text.listed import shrunk
@@ -50,15 +50,10 @@ def leave_one_out(
 
     `left` is that of the model, or of the same under another temper, if it is at hand.
     """
-    rows = as_table(x)
-    learnt = Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
-    prior, offsets = 1.0, np.zeros(len(model.classes))
-    if model.temper is not None:
-        prior = model.temper.prior
-        offsets = model.log_start - prior * model.log_prior
+    prior = 1.0 if model.temper is None else model.temper.prior
 
     def proba(lengths: ByColumn, first: Floats, says: ByColumn) -> Floats:
-        total = prior * first + offsets
+        total = prior * first + model.class_offsets
         for name, evidence in says.items():
             believed: Any = model.exponent(name)
             if model.temper is not None and model.temper.shrink.get(name):
@@ -70,16 +65,22 @@ def leave_one_out(
         found[nothing] = -np.inf
         return found
 
-    parts = (left or LeftOut(model)).blocks(learnt, proba, threads)
+    parts = (left or LeftOut(model)).blocks(learnt_of(x, y, weights), proba, threads)
     return np.concatenate([np.empty((0, len(model.classes))), *parts])
+
+
+def learnt_of(x: Any, y: Any, weights: Any = None) -> Learnt:
+    """Rows with their classes and weights, whatever they came in."""
+    rows = as_table(x)
+    return Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
 
 
 def tempered(
     model: Model, learnt: Iterable[Learnt], threads: int | None = None, left: LeftOut | None = None
 ) -> Model:  # fmt: skip
-    """The model, believing as much of its evidence as serves rows it has learnt, each one left out."""
+    """The model, believing as much of its evidence as serves rows it has learnt, each one left out; no rows: all."""
     model = model.untempered
-    left, words = left or LeftOut(model), [name for name in model.distributions if _is_text(model, name)]
+    left, words = left or LeftOut(model), [name for name in model.distributions if name in model.schema.texts]
     others = [name for name in model.distributions if name not in words]
     each = len(others) * len(model.classes) <= WIDEST
     groups = [(name,) for name in words] + ([(name,) for name in others] if each else [tuple(others)])
@@ -91,19 +92,19 @@ def tempered(
         return (first, *sums, *(lengths[name] for name in words))
 
     y, weights = [], []
-    for part in learnt:  # of a row that weighs 2, one of two copies is left out
-        once = part if part.weights is None else part._replace(weights=np.minimum(part.weights, 1.0))
-        found += left.blocks(once, summed, threads)
+    for part in learnt:
+        found += left.blocks(part.once, summed, threads)
         places = model.places(part.target.labels)[part.target.places]
         y.append(np.maximum(places, 0))
         weights.append((np.ones(len(places)) if part.weights is None else part.weights) * (places >= 0))
+    if not found:
+        return model
     first, *more = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*found))
     said = [
         Said(group, evidence, more[len(groups) + k] if k < len(words) else None)
         for k, (group, evidence) in enumerate(zip(groups, more))
     ]
-    labels = [canonical(label) for label in model.classes.tolist()]
-    temper = fit(first, said, np.concatenate(y), np.concatenate(weights), labels)
+    temper = fit(first, said, np.concatenate(y), np.concatenate(weights), model.names)
     return model.believing(temper)
 
 
@@ -125,9 +126,7 @@ class LeftOut:
         """
         rows, left = learnt.rows, _left(self.model, learnt.target, learnt.weights)
         size = block_size(self.model, rows, threads)
-        if any(
-            _is_text(self.model, name) for name in self._columns
-        ):  # the fewer, the less often counts are gone through
+        if self._columns.keys() & self.model.schema.texts.keys():  # the fewer, the less often counts are gone through
             size = max(size, min(BLOCK, -(-rows.rows // threads_for(threads))))
 
         def work(start: int) -> R:
@@ -153,9 +152,9 @@ class LeftOut:
         if isinstance(x, Texts):
             lengths[name] = np.zeros(rows.rows)
         for mine in _pieces(x, some):
-            out, known = left.some(mine), x.take(mine) if isinstance(x, Texts) else x[mine]
+            out, known = left.some(mine), x[mine]
             if isinstance(known, Texts):  # read once: for what it says, and for its length
-                words = column.words or PLAIN
+                words = self.model.schema.texts[name]
                 known = bags(known, words.tokens, buckets=words.buckets)
                 lengths[name][mine] = known.lengths(words.distinct)
             total[mine] = self._evidence(name, known, out)
@@ -174,13 +173,9 @@ class LeftOut:
 def _pieces(x: Any, some: Ints) -> Iterator[Ints]:
     """Some cells, all at once, or of texts not too many."""
     if isinstance(x, Texts):
-        yield from (some[first:beyond] for first, beyond in x.take(some).pieces(PIECE))
+        yield from (some[first:beyond] for first, beyond in x[some].pieces(PIECE))
     elif len(some):
         yield some
-
-
-def _is_text(model: Model, name: str) -> bool:
-    return model.schema.features[name].family is WordCounts
 
 
 def _shrunk(lengths: Floats, shrink: float) -> Floats:
@@ -214,7 +209,8 @@ def _evidence(model: Model, name: str) -> Evidence:
     column, settings = model.schema.features[name], model.settings
     assert column.family is not None
     unseen = settings.unseen == "prior" and settings.estimate != "mle"
-    how = How(settings.estimate, column, model.smoothing(name), model.prior_kind(column), column.prior, unseen)
+    strength, kind = unseen_strength(model, name)  # where the column has a prior of its own, no other use is made of it
+    how = How(settings.estimate, column, strength, kind, column.prior, unseen)
     return _refused(f"column {name!r}", column.family.left_out, model.column_tally(name), how)
 
 
@@ -238,7 +234,7 @@ def _log_prior(model: Model, left: Left) -> Floats:
         if estimated:
             counts = model.class_masses
             smoothed = isinstance(prior, Dirichlet)
-            added = pseudo_rows(prior, model.classes, counts) if smoothed else np.zeros(len(counts))
+            added = pseudo_rows(prior, model.names, counts) if smoothed else np.zeros(len(counts))
             shares = left.without(counts) + added
         shares[left.lost] = 0.0
         with np.errstate(divide="ignore"):

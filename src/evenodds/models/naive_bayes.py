@@ -18,26 +18,25 @@ import numpy as np
 from evenodds.cells import as_column, target_kind
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, sum_table, target_codes
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean, listed, many
 from evenodds.families import Distribution, WordCounts
 from evenodds.families.leaves import Floats, check_weights
-from evenodds.families.smoothing import WEAK, PriorKind, auto_smoothing
 from evenodds.labels import Grid, Labels, canonical
 from evenodds.models.class_prior import log_prior
-from evenodds.models.estimated import counts_of, estimated, family_of
+from evenodds.models.column_prior import column_prior, strengths
+from evenodds.models.estimated import estimated
+from evenodds.models.logs import log_sum
 from evenodds.models.never_learnt import never_learnt
 from evenodds.models.saved import Saved
 from evenodds.models.scorer import Scorer
 from evenodds.models.settings import Settings
 from evenodds.models.temper import Temper
-from evenodds.schema import Column, Schema
+from evenodds.schema import Schema
+from evenodds.show import plain
 from evenodds.tally import Tally
 
 if TYPE_CHECKING:
     from evenodds.models.explanation import Explanation
-
-BLOCK = 1 << 15  # rows scored at once: what the cache holds
-MESSAGES = 1 << 8  # texts scored at once, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +55,7 @@ class Model(Saved):
         if not isinstance(other, Model):
             return NotImplemented
         self.schema.check(other.schema)
+        self.settings.check(other.settings)
         both = self.temper is not None and other.temper is not None
         temper = self.temper + other.temper if both else self.temper or other.temper  # type: ignore[operator]
         return Model(self.schema, self.tally + other.tally, self.settings, temper)
@@ -109,8 +109,12 @@ class Model(Saved):
             and self.tally == other.tally
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:  # what was estimated from it is estimated again
+        return Model, (self.schema, self.tally, self.settings, self.temper)
+
     def __repr__(self) -> str:
-        return f"Model({self.rows:,} rows, {len(self.classes)} classes of {self.schema.target!r})\n{self.schema!r}"
+        rows, classes = many(self.rows, "row"), f"{many(len(self.classes), 'class')} of {self.schema.target!r}"
+        return f"Model({rows}, {classes})\n{self.schema!r}"
 
     def _with(self, tally: Tally) -> Model:
         return Model(self.schema, tally, self.settings, self.temper)
@@ -127,9 +131,9 @@ class Model(Saved):
         """The tally of some rows under this model's schema."""
         rows = as_table(x)
         column = as_column(y)
-        if target_kind(column) != self.schema.target_kind and len(self.classes):
-            kinds = f"{self.schema.target_kind} so far and is {target_kind(column)} now"
-            raise DataError(f"the target was {kinds}: convert it")
+        if target_kind(column) != self.schema.target_kind:
+            kinds = f"{self.schema.target_kind} by the schema and {target_kind(column)} here"
+            raise DataError(f"the target is {kinds}: convert it")
         target = target_codes(column, rows.rows)
         return sum_table(rows, self.schema, target, check_weights(weights, rows.rows), threads)
 
@@ -142,11 +146,9 @@ class Model(Saved):
 
         An exponent for each column, near a common one, and for each text one with a power of its length.
         """
-        from evenodds.models.left_out import Learnt, tempered
+        from evenodds.models.left_out import learnt_of, tempered
 
-        rows = as_table(x)
-        learnt = Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
-        return tempered(self, [learnt], threads)
+        return tempered(self, [learnt_of(x, y, weights)], threads)
 
     @functools.cached_property
     def untempered(self) -> Model:
@@ -164,8 +166,7 @@ class Model(Saved):
     @property
     def rows(self) -> float:
         """How many rows it has seen, by weight."""
-        total = self.class_counts.sum()
-        return int(total) if float(total).is_integer() else float(total)
+        return plain(self.class_counts.sum())
 
     @functools.cached_property
     def _order(self) -> Any:
@@ -180,9 +181,20 @@ class Model(Saved):
     @functools.cached_property
     def classes(self) -> Any:
         """The classes, in the order of their values."""
-        values = self.schema.values(self._labels.texts())
-        ordered = [values[i] for i in self._order]
-        return np.array(ordered) if ordered else np.array([], dtype=object)
+        values = self.schema.values(self.names)
+        return np.array(values) if values else np.array([], dtype=object)
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """What each class is known by, whatever type its value has: its canonical text, in the order of `classes`."""
+        texts = self._labels.texts()
+        return [texts[i] for i in self._order]
+
+    def place(self, label: Any) -> int:
+        """Where a class stands among `classes`, given as its value or its name."""
+        if canonical(label) not in self.names:
+            raise DataError(did_you_mean(canonical(label), self.names, "class"))
+        return self.names.index(canonical(label))
 
     @functools.cached_property
     def class_counts(self) -> Floats:
@@ -210,9 +222,10 @@ class Model(Saved):
             return np.ones(len(counts))
         if isinstance(weight, str):
             return counts.sum() / (len(counts) * counts)
-        given = {canonical(label): float(factor) for label, factor in dict(weight).items()}
-        texts = self._labels.texts()
-        return np.array([given.get(texts[i], 1.0) for i in self._order])
+        factors = np.array([weight.get(name, 1.0) for name in self.names])
+        if len(factors) and not factors.any():
+            raise DataError(f"class_weight is 0 for {listed(self.names)}, so no row counts: give one a factor above 0")
+        return factors
 
     def places(self, labels: Labels) -> Any:
         """Where other labels stand among `classes`; -1 where they are none."""
@@ -230,8 +243,13 @@ class Model(Saved):
         """What is said of the classes before any column: log p(c), or what a temper makes of it."""
         if self.temper is None:
             return self.log_prior
-        offsets = [self.temper.offsets.get(canonical(label), 0.0) for label in self.classes.tolist()]
-        return np.asarray(self.temper.prior * self.log_prior + offsets)
+        return np.asarray(self.temper.prior * self.log_prior + self.class_offsets)
+
+    @property
+    def class_offsets(self) -> Floats:
+        """What a temper adds to the log-odds of each class."""
+        offsets = {} if self.temper is None else self.temper.offsets
+        return np.array([offsets.get(name, 0.0) for name in self.names])
 
     def exponent(self, name: str) -> float:
         """How much of what a column says is believed."""
@@ -240,8 +258,7 @@ class Model(Saved):
     @functools.cached_property
     def class_masses(self) -> Floats:
         """What the rows of each class weigh, with the classes' factors."""
-        weighed: Floats = self._weighted[CLASSES][0].astype(float)
-        return weighed
+        return self.class_counts * self.class_factors
 
     def column_tally(self, name: str) -> Tally:
         """One column's tally, per class in the order of `classes` (and weighted, if classes are)."""
@@ -254,18 +271,7 @@ class Model(Saved):
 
     def column_prior(self, name: str) -> Any:
         """The prior of a column's parameters: its own, or formed from the pooled data."""
-        column = self.schema.features[name]
-        if column.prior is not None:
-            return column.prior
-        family = family_of(column)
-        tally, strength = self.column_tally(name), self.smoothing(name)
-        if self.prior_kind(column) == "flat":
-            return family.flat_prior(strength)
-        return family.pooled_prior(tally, strength, column)
-
-    def prior_kind(self, column: Column) -> PriorKind:
-        """Whether a column's prior is made of pseudo-rows of all classes, or of a pseudo-count for every value."""
-        return column.words.prior if column.words is not None else self.settings.prior
+        return column_prior(self, name)
 
     def smoothing(self, name: str) -> float:
         """How many pseudo-rows a column's prior is worth."""
@@ -273,15 +279,7 @@ class Model(Saved):
 
     @functools.cached_property
     def _smoothing(self) -> dict[str, float]:
-        found = {}
-        for name, column in self.schema.features.items():
-            wanted = self.settings.smoothing if column.smoothing is None else column.smoothing
-            tally = self.column_tally(name)
-            if wanted == "auto" and counts_of(tally).any():
-                found[name] = auto_smoothing(family_of(column), tally, self.prior_kind(column), column)
-            else:
-                found[name] = WEAK if wanted == "auto" else float(wanted)
-        return found
+        return strengths(self)
 
     @functools.cached_property
     def distributions(self) -> dict[str, Distribution]:
@@ -311,11 +309,7 @@ class Model(Saved):
 
     def log_density(self, x: Any, threads: int | None = None) -> Floats:
         """log p(x) of each row: Σ over classes of p(c) p(x | c)."""
-        joint = self.untempered.log_joint(x, threads)
-        top = joint.max(axis=1)
-        safe = np.where(np.isfinite(top), top, 0.0)
-        with np.errstate(divide="ignore"):
-            return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
+        return log_sum(self.untempered.log_joint(x, threads))
 
     def leave_one_out(self, x: Any, y: Any, weights: Any = None, threads: int | None = None) -> Floats:
         """log p(c | x) of rows that were learnt, each by the model without it: `forget(row)`, for all rows at once.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
-from evenodds.models.temper_problem import SHRINKING, WIDE
+from evenodds.models.temper_problem import SHRINKING, WIDE, price, pull
 
 CLOSE = 0.01  # nats, to which a power is found
 STEPS = 20
@@ -56,15 +56,17 @@ def believed(base: Floats, total: Floats, logs: Floats | None, rows: Rows, start
         mean = np.einsum("ij,ij->i", each, term) / sums
         spread = np.einsum("ij,ij,ij->i", each, term, term) / sums - mean**2
         losses = rows.weights * (np.log(sums) - own)
-        u = power / widths
-        price = 2 * np.log1p(u * u / 3).sum()
-        return np.append(losses, price), rows.weights * (mean - term[rows.own]), rows.weights * spread
+        return (
+            np.append(losses, price(power, widths).sum()),
+            rows.weights * (mean - term[rows.own]),
+            rows.weights * spread,
+        )
 
     power, (losses, slope, bend) = start, at(start)
     for _ in range(STEPS):
-        pull = 4 / 3 / (1 + (power / widths) ** 2 / 3) / widths**2
-        gradient = along.T @ slope + (pull * power)[:k]
-        hessian = along.T @ (along * bend[:, None]) + np.diag(pull[:k])
+        pulled = pull(power, widths)
+        gradient = along.T @ slope + (pulled * power)[:k]
+        hessian = along.T @ (along * bend[:, None]) + np.diag(pulled[:k])
         step = np.append(np.clip(np.linalg.solve(hessian, gradient), -2, 2), np.zeros(2 - k))
         found = at(power - step)
         while found[0].sum() > losses.sum() and np.abs(step).max() > SHORT:

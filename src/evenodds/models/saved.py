@@ -59,8 +59,9 @@ class Saved:
 
     @classmethod
     def _only(cls, arrays: dict[str, Any], header: dict[str, Any], name: str) -> Self:
-        if header["kind"] != cls.kind:
-            raise file.no_model(name, f"it holds a {reprlib.repr(header['kind'])}, not a {cls.kind}")
+        kind = header["kind"]
+        if kind != cls.kind and kind in STORES:
+            raise file.FileError(f"{name} holds a {kind!r} model: expected one of {cls.kind!r}")
         found: Self = _model(arrays, header, name)
         return found
 

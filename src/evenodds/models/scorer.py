@@ -19,12 +19,13 @@ from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells
 from evenodds.data.threads import in_order, threads_for
-from evenodds.errors import DataError
 from evenodds.families import Categorical, WordCounts
 from evenodds.families.distribution import look_up
 from evenodds.families.leaves import Floats
+from evenodds.families.numeric import check_no_infinity
 from evenodds.labels import Labels
-from evenodds.models.settings import log_shares, normalise
+from evenodds.models.column_prior import unseen_strength
+from evenodds.models.logs import log_shares, normalise
 from evenodds.texts import Texts
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Scorer:
 
         def work(start: int) -> None:
             stop = min(start + size, rows.rows)
-            out[start:stop] = finish(self._score(rows.slice(start, stop), start)).T
+            out[start:stop] = finish(self.block(rows.slice(start, stop), start)).T
 
         for _ in in_order(work, range(0, rows.rows, size), threads):
             pass
@@ -102,8 +103,11 @@ class Scorer:
             total += part
         return total if math.isfinite(np.add.reduce(total, axis=None)) else None
 
-    def _score(self, rows: Table, start: int = 0) -> Floats:
-        """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows."""
+    def block(self, rows: Table, start: int = 0) -> Floats:
+        """log p(c, x) of one block, as (classes, rows): numpy's inner loops run along the rows.
+
+        `start` is the number of its first row, for what is said of bad cells.
+        """
         total = self._start(rows)
         for exponent, names in self._groups:
             part = total if exponent == 1 else np.zeros_like(total)
@@ -137,9 +141,7 @@ class Scorer:
         if isinstance(x, Texts):
             log_p, missing = self.distributions[name].log_prob(x), ~x.known
         else:
-            infinite = np.flatnonzero(np.isinf(x))
-            if len(infinite):
-                raise DataError(f"column {name!r} is infinite in row {start + infinite[0]}")
+            check_no_infinity(x, name, start)
             log_p, missing = self.distributions[name].log_prob(x), np.isnan(x)
         log_p[missing | np.isneginf(log_p.max(axis=1))] = 0.0
         return np.asarray(self.exponents[name] * log_p)
@@ -168,11 +170,11 @@ class Scorer:
 
     def _unseen(self, name: str, values: int) -> Floats:
         """log of the smoothing mass of a value that no class has seen: λ/(λV + n_c), or λ/(N + 1) of λ + n_c."""
-        counts, settings = Categorical.table(self.model.column_tally(name)), self.model.settings
-        n, strength = counts.sum(axis=0), self.model.smoothing(name)
-        if strength == 0 or settings.estimate == "mle":
+        n = Categorical.table(self.model.column_tally(name)).sum(axis=0)
+        strength, kind = unseen_strength(self.model, name)
+        if strength == 0 or self.model.settings.estimate == "mle":
             return np.zeros(len(n))
-        if settings.prior == "flat":
+        if kind == "flat":
             return np.asarray(np.log(strength) - np.log(strength * values + n))
         return np.asarray(np.log(strength / (n.sum() + 1)) - np.log(strength + n))
 
@@ -180,6 +182,6 @@ class Scorer:
 def block_size(model: Model, rows: Table, threads: int | None) -> int:
     """How many rows are scored at once."""
     size = min(BLOCK, rows.shard_size)
-    if any(getattr(column.family, "cells", "") == "texts" for column in model.schema.features.values()):
+    if model.schema.texts:
         size = max(MESSAGES, min(size, -(-rows.rows // (4 * threads_for(threads)))))
     return size

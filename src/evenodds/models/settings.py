@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from evenodds.families import Dirichlet, Estimate
-from evenodds.families.leaves import Floats
 from evenodds.families.smoothing import PriorKind
 from evenodds.labels import canonical
 
@@ -50,14 +49,26 @@ class Settings:
         if isinstance(prior, str) and prior not in ("auto", "estimated", "uniform"):
             expected = "'auto', 'estimated', 'uniform', or probabilities by class"
             raise ValueError(f"class_prior={prior!r}: expected {expected}")
-        if isinstance(weight, str) and weight != "balanced":
+        if not isinstance(weight, (Mapping, type(None))) and not (isinstance(weight, str) and weight == "balanced"):
             raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
         if not isinstance(prior, (str, Dirichlet)):
             object.__setattr__(self, "class_prior", _numbers("class_prior", prior, "probabilities by class"))
-        if weight is not None and not isinstance(weight, str):
-            object.__setattr__(self, "class_weight", _numbers("class_weight", weight, "factors of 0 or more"))
-        if isinstance(weight, Mapping) and any(not 0 <= factor < np.inf for factor in self.class_weight.values()):
-            raise ValueError(f"class_weight={weight!r}: expected factors of 0 or more")
+        if isinstance(weight, Mapping):
+            factors = _numbers("class_weight", weight, "factors of 0 or more")
+            object.__setattr__(self, "class_weight", factors)
+            if any(not 0 <= factor < np.inf for factor in factors.values()):
+                raise ValueError(f"class_weight={weight!r}: expected factors of 0 or more")
+
+    def check(self, other: Settings) -> None:
+        """Refuse to add models that make different probabilities of the same rows, naming the first setting."""
+        for name, mine in vars(self).items():
+            theirs = getattr(other, name)
+            if mine != theirs:
+                alike = "alike" if name == "class_weight" else f"with one --{name.replace('_', '-')}"
+                raise ValueError(
+                    f"the models differ in {name} ({reprlib.repr(mine)} and {reprlib.repr(theirs)}): make it the same "
+                    f"by model.set({name}=...), or fit both {alike}; then they can be added"
+                )
 
 
 def _numbers(name: str, given: Any, expected: str) -> Any:
@@ -68,34 +79,3 @@ def _numbers(name: str, given: Any, expected: str) -> Any:
         return tuple(float(number) for number in given)
     except (TypeError, ValueError):
         raise ValueError(f"{name}={given!r}: expected {expected}") from None
-
-
-def normalise(joint: Floats, log_prior: Floats) -> Floats:
-    """joint - logsumexp(joint) over the classes, (classes, rows), in place.
-
-    A row that is impossible in every class is left with the class prior, (classes,) or each row's own.
-    """
-    top = np.maximum.reduce(joint)  # the methods max and sum take longer to start than a short message to weigh
-    if np.fmin.reduce(top, initial=0.0) == -np.inf:
-        impossible = top == -np.inf
-        prior = log_prior[:, None] if log_prior.ndim == 1 else log_prior[:, impossible]
-        joint[:, impossible] = prior
-        top[impossible] = prior.max(axis=0)
-        warnings.warn(
-            f"{int(impossible.sum())} rows are impossible in every class (a probability of 0 was estimated): "
-            "they get the class prior; smoothing above 0 avoids this",
-            UserWarning,
-            stacklevel=2,
-        )
-    return log_shares(joint, top)
-
-
-def log_shares(joint: Floats, top: Floats) -> Floats:
-    """The same, given each row's largest, where every row is possible in some class.
-
-    >>> np.exp(log_shares(np.log([[1.0], [3.0]]), np.log([3.0]))).round(3).ravel()
-    array([0.25, 0.75])
-    """
-    joint -= top
-    joint -= np.log(np.add.reduce(np.exp(joint)))
-    return joint

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import difflib
-import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from evenodds.cells import Coded, as_column
+from evenodds.cells import Coded, as_column, numbers, target_kind
+from evenodds.data.files import read
 from evenodds.data.memory import TEXT, Table, is_array, table
+from evenodds.data.reading import Reading
 from evenodds.data.report import Report
-from evenodds.errors import DataError
+from evenodds.data.threads import in_order
+from evenodds.errors import DataError, did_you_mean, warn
+from evenodds.families.leaves import Floats
 from evenodds.replacing import Path
-from evenodds.schema import Schema, SchemaWarning, did_you_mean
+from evenodds.schema import Schema, SchemaWarning
+from evenodds.show import free
 
 
 class Shell:
@@ -45,14 +50,20 @@ class Shell:
     def _name(self, model: Any) -> Self:
         """Set scikit-learn's attributes of the features."""
         names = [name for name, column in model.schema.columns.items() if column.source is None]
+        return self._call(names, named=names != _numbered(len(names)))
+
+    def _call(self, names: list[str], *, named: bool) -> Self:
+        """Set how many features there are, and what they are called; an earlier fit's names do not stay."""
         self.n_features_in_ = len(names)
-        if names != [f"x{j}" for j in range(len(names))]:
+        if named:
             self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         return self
 
     def _warn(self, report: Report) -> Self:
         for sentence in report.sentences():
-            warnings.warn(sentence, SchemaWarning, stacklevel=3)
+            warn(sentence, SchemaWarning)
         return self
 
     def _features(self, X: Any, *, reset: bool) -> Table:
@@ -70,22 +81,18 @@ class Shell:
             raise DataError(f"0 feature(s) (shape=({rows.rows}, 0)) while a minimum of 1 is required.")
         if has_frame(X) or (is_array(X) and not rows.named) or hasattr(X, "tocsr"):
             validate_data(self, X, reset=reset, skip_check_array=True)
-        elif not reset and _unnamed(rows) and len(rows.columns) != self.n_features_in_:
+        elif not reset and _unnamed(X, rows) and len(rows.columns) != self.n_features_in_:
             raise DataError(
                 f"X has {len(rows.columns)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input."
             )
         elif reset:
-            self.n_features_in_ = len(rows.columns)
-            if rows.named:
-                self.feature_names_in_ = np.array(list(rows.columns), dtype=object)
-        if not reset:
-            rows = self._aligned(rows)
-        return rows
+            self._call(list(rows.columns), named=rows.named)
+        return rows if reset else self._aligned(rows, _unnamed(X, rows))
 
     def _texts(self, rows: Table) -> Table:
         """Texts without a table: a column of that name, or under that of the one column that was learnt."""
-        names = list({how.source or name: None for name, how in self.model_.schema.features.items()})
+        names = self.model_.schema.sources
         if TEXT in names:
             return rows
         if len(names) != 1:
@@ -95,15 +102,17 @@ class Shell:
             )
         return Table({names[0]: rows[TEXT]}, rows.rows)
 
-    def _aligned(self, rows: Table) -> Table:
-        """Columns under the names they had at fit, by their places where there were none then or are none now.
+    def _aligned(self, rows: Table, unnamed: bool) -> Table:
+        """Columns under the names they had at fit; by their places where there are no names now, or were other then.
 
         Cells of columns that a list of dicts leaves out are missing.
         """
-        wanted = [how.source or name for name, how in self.model_.schema.features.items()]
+        wanted = self.model_.schema.sources
         known = list(self.model_.schema.columns)
-        nameless = _unnamed(rows) or not hasattr(self, "feature_names_in_")
-        if nameless and len(rows.columns) == self.n_features_in_:
+        if not set(wanted) <= set(rows.columns):
+            called = list(rows.columns) != _numbered(len(rows.columns)) and hasattr(self, "feature_names_in_")
+            unnamed = unnamed or not called
+        if unnamed and len(rows.columns) == self.n_features_in_:
             names = [name for name, column in self.model_.schema.columns.items() if column.source is None]
             if list(rows.columns) != names:
                 return Table(dict(zip(names, rows.columns.values())), rows.rows, rows.named, rows.dense)
@@ -120,9 +129,25 @@ class Shell:
         return rows
 
 
-def _unnamed(rows: Table) -> bool:
-    """Whether the columns have no names of their own: an array's, of numbers or of anything."""
-    return not rows.named or list(rows.columns) == [f"x{j}" for j in range(len(rows.columns))]
+def of_files(X: Any, schema: Schema, say: Callable[[Table], Floats]) -> Floats:
+    """What is said of all rows of some files, batch by batch."""
+    source, reading = read(X), Reading(schema, target=False)
+    found = list(in_order(lambda batch: say(reading(batch).table), source.batches(reading.columns), 1))
+    if not found:
+        raise DataError(f"{source.name} has no rows")
+    return np.concatenate(found)
+
+
+def _unnamed(X: Any, rows: Table) -> bool:
+    """Whether the columns have no names of their own: an array's, or a list of rows', of numbers or of anything."""
+    records = isinstance(X, np.ndarray) and X.dtype.names
+    listed = isinstance(X, Sequence) and not isinstance(X[0], Mapping)
+    return not rows.named or listed or (is_array(X) and not records)
+
+
+def _numbered(many: int) -> list[str]:
+    """What columns without names are called."""
+    return [f"x{j}" for j in range(many)]
 
 
 def eager(X: Any) -> Any:
@@ -156,6 +181,11 @@ def target_of(X: Any, y: Any) -> Any:
     return np.array(Schema({}, y, raw.kind).values(values) if isinstance(raw, Coded) else values)
 
 
+def target_name(y: Any, columns: Container[str]) -> str:
+    """What the target is called: a column's name, that of a series, or "class"; never as one of the features is."""
+    return y if isinstance(y, str) else free(str(getattr(y, "name", None) or "class"), columns)
+
+
 def classes_of(y: Any) -> Any:
     """The target as numpy or Arrow has it; several labels a row are refused."""
     if not isinstance(y, Iterable) and not hasattr(y, "__array__"):
@@ -169,10 +199,9 @@ def classes_of(y: Any) -> Any:
     if isinstance(y, np.ndarray) and y.ndim == 2:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)",
             DataConversionWarning,
-            stacklevel=4,
         )
         y = y.ravel()
     if isinstance(y, (list, tuple)):
@@ -185,10 +214,25 @@ def classes_of(y: Any) -> Any:
         if y.dtype.kind == "O" and any(isinstance(value, (list, tuple, set, dict, np.ndarray)) for value in y):
             raise DataError("y has several labels in a row: give one class per row")
     column = as_column(y)
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        if np.isnan(column).any():
-            raise DataError(f"Input y contains NaN: the target is missing in row {np.flatnonzero(np.isnan(column))[0]}")
-        if np.isinf(column).any():
-            raise DataError("Input y contains infinity or a value too large for dtype('float64').")
-        check_classification_targets(column)
+    if (x := fractions(column)) is not None:
+        check_classification_targets(x)
     return column
+
+
+def fractions(column: Any) -> NDArray[np.float64] | None:
+    """A target of floating-point numbers, None where it is of another type; no class is missing or infinite."""
+    if target_kind(column) != "float":
+        return None
+    x = numbers(column, "y")
+    if np.isnan(x).any():
+        row = int(np.argmax(np.isnan(x)))
+        raise DataError(f"Input y contains NaN: the target is missing in row {row}; drop such rows")
+    if np.isinf(x).any():
+        raise DataError("Input y contains infinity or a value too large for dtype('float64').")
+    return x
+
+
+def check_named(weights: Any, *target: Any) -> None:
+    """Refuse a target or weights of a file's rows that are no names of its columns."""
+    if not isinstance(weights, (str, type(None))) or not all(isinstance(name, str) for name in target):
+        raise DataError("rows of a file have their target and weights in columns: name them")

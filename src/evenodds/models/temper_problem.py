@@ -219,9 +219,9 @@ class Problem:
     def _prior(self, x: Floats) -> tuple[float, Floats]:
         """-log of the priors: exponents of a table's columns lie around their mean, all else around no change."""
         apart, centre = self._apart(x)
-        cost, slope = float(2 * np.log1p((apart / self.widths) ** 2 / 3).sum()), apart * _pull(apart, self.widths)
-        cost += 2 * math.log1p((centre / WIDE) ** 2 / 3)
-        return cost, slope + self.middle * (centre * _pull(centre, WIDE) - slope[self.table].sum())
+        cost, slope = float(price(apart, self.widths).sum()), apart * pull(apart, self.widths)
+        cost += float(price(centre, WIDE))
+        return cost, slope + self.middle * (centre * pull(centre, WIDE) - slope[self.table].sum())
 
     @functools.cached_property
     def _less(self) -> Floats:
@@ -235,14 +235,19 @@ class Problem:
         return np.asarray(own + _bend(centre, WIDE) * np.outer(self.middle, self.middle))
 
 
-def _pull(x: Any, width: Any) -> Any:
-    """The slope of -log density of Student's t with 3 degrees of freedom, over x."""
+def price(x: Any, width: Any) -> Any:
+    """-log density of Student's t with 3 degrees of freedom, but for a constant."""
+    return 2 * np.log1p((x / width) ** 2 / 3)
+
+
+def pull(x: Any, width: Any) -> Any:
+    """The slope of the same, over x."""
     return 4 / 3 / (width * width + x * x / 3)
 
 
 def _bend(x: Any, width: Any) -> Any:
     """The second derivative of the same."""
-    return _pull(x, width) * (1 - x * x / 2 * _pull(x, width))
+    return pull(x, width) * (1 - x * x / 2 * pull(x, width))
 
 
 class Least(NamedTuple):

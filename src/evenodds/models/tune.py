@@ -66,9 +66,8 @@ def tune(
 ) -> Tuned:
     """The best model in a wide one, by rows that it has learnt."""
     every = alternatives(wide, told)
-    texts = any(column.words is not None for column in wide.schema.features.values())
     room = NUMBERS // (max(1, sum(map(len, every.values()))) * len(wide.classes))
-    rows = _sampled(learnt, min(room, TEXTS if texts else ROWS))
+    rows = _sampled(learnt, min(room, TEXTS if wide.schema.texts else ROWS))
     with alone():
         descent = Descent(wide, every, rows, threads)
         descent.run()

@@ -14,18 +14,19 @@ import numpy as np
 
 from evenodds.cells import Coded
 from evenodds.data.sum import CLASSES
-from evenodds.families import Family, WordCounts
+from evenodds.families import Family
 from evenodds.families.kernels import MANTISSAS
 from evenodds.families.leaves import Rows
-from evenodds.families.words import LEAF, PLAIN
-from evenodds.labels import Fixed, Grid, Labels, canonical, key
+from evenodds.families.words import LEAF
+from evenodds.keys import key
+from evenodds.labels import Fixed, Grid, Labels
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 from evenodds.text.counts import Counts
 from evenodds.text.words import Words
 
-TARGETS = ("text", "int", "float", "bool")
+TARGETS = {"text": str, "int": int, "float": float, "bool": bool}
 HIGHEST = 2046 * MANTISSAS + MANTISSAS - 2  # the key of the last bin but one: both its ends are finite
 MANY_ROWS = 2.0**60  # counts of which several files' can be added before integers overflow
 LARGEST = 1e200  # the same of weighted rows, and before double-doubles do
@@ -57,6 +58,11 @@ def _check_classes(schema: Schema, labels: Labels) -> None:
     texts = labels.texts()
     if [key(text.encode("utf-8", "surrogatepass")) for text in texts] != labels.keys.tolist():
         raise ValueError("the keys of its classes are not those of their names")
+    check_values(schema, texts)
+
+
+def check_values(schema: Schema, texts: list[str]) -> None:
+    """Refuse classes that are not written as the target's values are."""
     for text in texts:
         if not _is_value(text, schema):
             raise ValueError(f"its class {text[:40]!r} is no {schema.target_kind}")
@@ -64,13 +70,10 @@ def _check_classes(schema: Schema, labels: Labels) -> None:
 
 def _is_value(text: str, schema: Schema) -> bool:
     """Whether a class is written as the target's values are."""
-    try:
-        value = schema.values([text])[0]
-    except ValueError:
+    value = schema.values([text])[0]
+    if type(value) is not TARGETS[schema.target_kind] or (type(value) is int and not -(2**63) <= value < 2**64):
         return False
-    if schema.target_kind == "int" and not -(2**63) <= value < 2**64:
-        return False
-    return canonical(value) == text and not (schema.target_kind == "float" and not math.isfinite(value))
+    return type(value) is not float or math.isfinite(value)
 
 
 def _check_leaves(schema: Schema, tally: Tally) -> None:
@@ -93,7 +96,7 @@ def _check_leaves(schema: Schema, tally: Tally) -> None:
 
 def _check_lists(schema: Schema, tally: Tally) -> None:
     """Refuse lists of words that are not those of the columns of text."""
-    texts = {(name, LEAF): how.words or PLAIN for name, how in schema.features.items() if how.family is WordCounts}
+    texts = {(name, LEAF): words for name, words in schema.texts.items()}
     if tally.lists.keys() != texts.keys():
         raise ValueError("its lists of words are not those of its columns of text")
     for name, counts in tally.lists.items():

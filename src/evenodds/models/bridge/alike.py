@@ -20,7 +20,7 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.keys import key
-from evenodds.labels import hash_texts
+from evenodds.labels import GOLDEN, hash_texts, mixed
 from evenodds.schema import Schema
 from evenodds.texts import Texts
 
@@ -31,16 +31,9 @@ def alike(rows: Table, schema: Schema, seed: int = 0) -> Hashes:
     """The hash of each row's cells and the seed."""
     total = np.full(rows.rows, np.uint64(seed), np.uint64)
     for name in sorted(schema.features):
-        total = mixed(total + mixed(_bits(cells(rows, name, schema.features[name])) ^ np.uint64(key(name.encode()))))
+        own = _bits(cells(rows, name, schema.features[name])) ^ np.uint64(key(name.encode()))
+        total = mixed(total + mixed(own + GOLDEN) + GOLDEN)
     return total
-
-
-def mixed(h: Hashes) -> Hashes:
-    """splitmix64 (Steele et al. 2014)."""
-    h = h + np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
-    return h ^ (h >> np.uint64(31))
 
 
 def _bits(x: Any) -> Hashes:

@@ -16,11 +16,13 @@ import numpy as np
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.threads import in_order
+from evenodds.errors import many
 from evenodds.families.leaves import Floats
+from evenodds.labels import Labels
 from evenodds.models.bridge.features import Features
+from evenodds.models.logs import normalise
 from evenodds.models.naive_bayes import Model
 from evenodds.models.saved import Saved
-from evenodds.models.settings import normalise
 from evenodds.models.temper import Temper
 from evenodds.schema import Schema
 
@@ -63,6 +65,19 @@ class Bridge(Saved):
         return self.model.classes
 
     @property
+    def names(self) -> list[str]:
+        """What each class is known by: its canonical text."""
+        return self.model.names
+
+    def place(self, label: Any) -> int:
+        """Where a class stands among `classes`, given as its value or its name."""
+        return self.model.place(label)
+
+    def places(self, labels: Labels) -> Any:
+        """Where other labels stand among `classes`; -1 where they are none."""
+        return self.model.places(labels)
+
+    @property
     def class_counts(self) -> Floats:
         """Rows of each class."""
         return self.model.class_counts
@@ -101,9 +116,9 @@ class Bridge(Saved):
         """As much of naive Bayes' evidence as is believed; none of it where the scale is 0, be it infinite."""
         return np.zeros_like(evidence) if self.scale == 0 else np.asarray(self.scale * evidence)
 
-    def correction(self, rows: Table, threads: int | None = None) -> Floats:
+    def _correction(self, rows: Table, start: int) -> Floats:
         """features(x) · weights of each row and class."""
-        dense, sparse = self.features.matrices(rows, self.schema, threads)
+        dense, sparse = self.features.matrices(rows, self.schema, 1, start)
         numbers = 1 + dense.shape[1]
         total = np.repeat(self.weights[:1], rows.rows, axis=0)
         if dense.shape[1]:
@@ -119,8 +134,8 @@ class Bridge(Saved):
 
         def work(start: int) -> Floats:
             some = rows.slice(start, min(start + size, rows.rows))
-            total = self.correction(some, 1)
-            return total if self.scale == 0 else total + self.scaled(self.model.log_joint(some, 1))
+            total = self._correction(some, start)
+            return total if self.scale == 0 else total + self.scaled(self.model.scorer.block(some, start).T)
 
         parts = in_order(work, range(0, rows.rows, size), threads)
         return np.concatenate([np.empty((0, len(self.classes))), *parts])
@@ -134,13 +149,14 @@ class Bridge(Saved):
             isinstance(other, Bridge)
             and self.model == other.model
             and self.features == other.features
-            and (self.scale, self.strength, self.tried) == (other.scale, other.strength, other.tried)
+            and (self.scale, self.strength) == (other.scale, other.strength)
+            and np.array_equal(self.tried, other.tried, equal_nan=True)  # what was told has no log loss
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.curvature, other.curvature)
         )
 
     def __repr__(self) -> str:
-        rows, classes = f"{self.rows:,} rows", f"{len(self.classes)} classes of {self.schema.target!r}"
+        rows, classes = many(self.rows, "row"), f"{many(len(self.classes), 'class')} of {self.schema.target!r}"
         return (
             f"Bridge({rows}, {classes}: {self.scale:.2g} of naive Bayes, {self.features.width:,} weights of strength "
             f"{self.strength:.2g})\n{self.schema!r}"

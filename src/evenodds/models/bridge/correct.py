@@ -89,29 +89,35 @@ class Problem(NamedTuple):
         return len(self.y) if self.weights is None else float(self.weights.sum())
 
 
-class _Source:
-    """The rows of a problem as `minimise` takes them, cut once."""
+class Blocks:
+    """Rows as `minimise` takes them, cut once."""
 
-    def __init__(self, problem: Problem, scale: float) -> None:
-        self.width = problem.width
-        two = problem.classes == 2
-        whole = np.asarray(scale * problem.offset)
-        offset = whole[:, 1] - whole[:, 0] if two else whole
-        self._blocks = []
-        size = min(SHARD, max(SHORTEST, -(-len(problem.y) // SHARDS)))  # whatever the threads are: the same sums
-        for start in range(0, len(problem.y), size):
-            rows = slice(start, start + size)
-            part = problem if len(problem.y) <= size else problem.some(rows)
-            dense, sparse = part.design
-            y = part.y.astype(float) if two else part.y
-            none = np.empty((len(y), 0), np.int32)
-            self._blocks.append(Block(dense, sparse, none, self.width, y, part.weights, offset[rows], True))
+    def __init__(self, blocks: list[Block], width: int) -> None:
+        self._blocks, self.width = blocks, width
 
     def shards(self) -> list[Block]:
+        """All of them."""
         return self._blocks
 
     def block(self, shard: Block) -> Block:
+        """One of them: it is there."""
         return shard
+
+
+def _source(problem: Problem, scale: float) -> Blocks:
+    """The rows of a problem in blocks."""
+    two = problem.classes == 2
+    whole = np.asarray(scale * problem.offset)
+    offset, blocks = whole[:, 1] - whole[:, 0] if two else whole, []
+    size = min(SHARD, max(SHORTEST, -(-len(problem.y) // SHARDS)))  # whatever the threads are: the same sums
+    for start in range(0, len(problem.y), size):
+        rows = slice(start, start + size)
+        part = problem if len(problem.y) <= size else problem.some(rows)
+        dense, sparse = part.design
+        y = part.y.astype(float) if two else part.y
+        none = np.empty((len(y), 0), np.int32)
+        blocks.append(Block(dense, sparse, none, problem.width, y, part.weights, offset[rows], True))
+    return Blocks(blocks, problem.width)
 
 
 def narrowed(problem: Problem) -> Problem:
@@ -182,7 +188,7 @@ def correct(
     threads: int | None = None,
 ) -> Floats:
     """The weights of each class, (1 + columns, classes), of highest posterior."""
-    source, classes = _Source(problem, scale), problem.classes
+    source, classes = _source(problem, scale), problem.classes
     mean, precision = prior
     begin = mean if start is None else start
     loss: Loss = Symmetric(classes)
@@ -203,7 +209,7 @@ def roughly(problem: Problem) -> float:
 
 def curvature(problem: Problem, scale: float, weights: Floats, threads: int | None = None) -> Floats:
     """The diagonal of the Hessian of the rows' cost: how sure they make each weight, (1 + columns, classes)."""
-    source = _Source(problem, scale)
+    source = _source(problem, scale)
     if problem.classes == 2:  # the log-odds' p (1 - p) is the curvature in either class's score
         w = weights[:, 1] - weights[:, 0]
         found = evaluate(Logistic(), source, w, 1, threads).hessian

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from evenodds.families import WordCounts
-from evenodds.labels import canonical
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.features import Numbers, Values
 from evenodds.show import Frame
@@ -18,7 +17,6 @@ SHOWN = 50
 def corrections(bridge: Bridge, most: int = SHOWN) -> Frame:
     """The strongest weights, each class's share of them in a column of its own."""
     found: list[dict[str, Any]] = []
-    classes = [canonical(label) for label in bridge.classes.tolist()]
     strong = np.abs(bridge.weights[1:]).max(axis=1)
     kept = np.argsort(-strong, kind="stable")[:most]
     for at in kept[strong[kept] > 0]:
@@ -30,6 +28,6 @@ def corrections(bridge: Bridge, most: int = SHOWN) -> Frame:
             value = part.labels.text(place)
         else:
             value = WordCounts.counts(bridge.model.column_tally(part.name)).text(int(part.keys[place]))
-        weights = dict(zip(classes, bridge.weights[1 + at]))
+        weights = dict(zip(bridge.names, bridge.weights[1 + at]))
         found.append({"column": part.name, "value": value, **weights})
     return Frame(found, f"corrections of {bridge.scale:.2g} of naive Bayes")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
 from evenodds.data.files import is_source, read
-from evenodds.data.kept import Learnt
 from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
-from evenodds.families.leaves import check_weights
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.corrections import corrections
-from evenodds.models.bridge.fit import learn as learn_more
+from evenodds.models.bridge.fit import more
 from evenodds.models.bridge.learn import How, bridged, learn, most, some
-from evenodds.models.class_shell import ClassShell, check_classes_of
+from evenodds.models.class_shell import ClassShell
+from evenodds.models.learn import check_classes
 from evenodds.models.naive_bayes import Model
+from evenodds.models.shell import check_named
 from evenodds.schema import Schema
 from evenodds.show import Frame
 
@@ -50,7 +50,7 @@ class NaiveLogistic(ClassShell):
         Whether the squares of Gaussian columns are among the features, so that naive Bayes' own form can be corrected.
     schema : Schema, optional
         Columns already decided, as in another model's `model_.schema`.
-    random_state : int
+    random_state : int or None
         Which rows are held out together while scale and strength are chosen.
     threads : int, optional
         How many threads to use; the result does not depend on it.
@@ -66,7 +66,7 @@ class NaiveLogistic(ClassShell):
         strength: Any = "auto",
         quadratic: bool = True,
         schema: Schema | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         threads: int | None = None,
     ) -> None:
         self.columns = columns
@@ -84,20 +84,22 @@ class NaiveLogistic(ClassShell):
         learns all rows in one pass; the correction at most 200,000 of them (50,000 where there is text), chosen by the
         hash of their number.
         """
-        self._settings()
+        how = self._how()
         if is_source(X):
-            told = (self.columns, None, self.schema, sample_weight, self.threads, self._how())
-            model, report = learn(read(X), y, *told)
+            check_named(sample_weight, y)
+            model, report = learn(read(X), y, self.columns, None, self.schema, sample_weight, self.threads, how)
             return self._warn(report)._name(model)._keep(model)
-        rows, target, kind = self._read(X, y, reset=True)
-        schema = self._decide(rows, y, kind)
-        weights = check_weights(sample_weight, rows.rows)
-        below = Model(schema, sum_table(rows, schema, target, weights, self.threads))
-        check_classes_of(below)
-        return self._keep(bridged(below, Learnt(rows, target, weights), self.threads, self._how()))
+        learnt, kind = self._read(X, y, sample_weight, reset=True)
+        schema = self._decide(learnt.rows, y, kind)
+        below = Model(schema, sum_table(learnt.rows, schema, learnt.target, learnt.weights, self.threads))
+        check_classes(below)
+        return self._keep(bridged(below, learnt, self.threads, how))
 
     def _how(self) -> How:
-        return How(*self._settings(), bool(self.quadratic), int(self.random_state or 0))
+        seed = 0 if self.random_state is None else self.random_state
+        if not isinstance(seed, Integral) or not 0 <= seed < 2**64:
+            raise ValueError(f"random_state={seed!r}: expected a whole number from 0 to 2^64 - 1, or None")
+        return How(*self._settings(), bool(self.quadratic), int(seed))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. Naive Bayes' tallies add; the weights so far are the prior of the new ones.
@@ -109,14 +111,10 @@ class NaiveLogistic(ClassShell):
             return self.fit(X, y, sample_weight)
         if is_source(X):
             raise DataError("partial_fit takes rows in memory; of files, read them in parts or fit all of them at once")
-        rows, target, kind = self._read(X, y, reset=False)
+        learnt, _ = self._read(X, y, sample_weight, reset=False)
         old: Bridge = self.model_
-        if kind != old.schema.target_kind:
-            raise DataError(f"the target was {old.schema.target_kind} so far and is {kind} now: convert it")
-        weights = check_weights(sample_weight, rows.rows)
-        model = old.model.learn(rows, target, weights, self.threads)
-        learnt = some(Learnt(rows, target, weights), most(old.schema))
-        return self._keep(learn_more(old, model, learnt, self.threads))
+        model = old.model.learn(*learnt, self.threads)
+        return self._keep(more(old, model, some(learnt, most(old.schema)), self.threads))
 
     @classmethod
     def of(cls, model: Bridge) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,11 @@ import numpy as np
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.families import WordCounts
-from evenodds.families.words import PLAIN
-from evenodds.labels import canonical
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.features import Numbers, Tokens, text_scale
 from evenodds.models.explain import explain as explain_naive_bayes
-from evenodds.models.explanation import Explanation, Term, difference
-from evenodds.models.settings import normalise
+from evenodds.models.explanation import Explanation, Term, difference, pair
+from evenodds.models.logs import normalise
 from evenodds.text.bags import bags
 from evenodds.text.listed import listed
 from evenodds.texts import Texts
@@ -24,20 +23,20 @@ from evenodds.texts import Texts
 def explain(bridge: Bridge, rows: Table, of: Any = None, against: Any = None) -> list[Explanation]:
     """An Explanation for each row: of the most probable class, or of `of`; against the runner-up, or `against`."""
     joint = bridge.log_joint(rows, 1)
-    log_proba = normalise(joint.T.copy(), bridge.log_start).T
-    return [_row(bridge, rows.slice(i, i + 1), joint[i], log_proba[i], of, against) for i in range(rows.rows)]
+    impossible = joint.max(axis=1) == -np.inf
+    log_proba = normalise(joint.T, bridge.log_start).T
+    told = [None if label is None else bridge.place(label) for label in (of, against)]
+    pairs = [pair(np.argsort(-row, kind="stable").tolist(), *told) for row in log_proba]
+    return [
+        _row(bridge, rows.slice(i, i + 1), log_proba[i], bool(impossible[i]), *both) for i, both in enumerate(pairs)
+    ]
 
 
-def _row(bridge: Bridge, row: Table, joint: Any, log_proba: Any, of: Any, against: Any) -> Explanation:
-    order = [bridge.classes[c] for c in np.argsort(-joint, kind="stable")]
-    first = order[0] if of is None else of
-    second = next(c for c in order if canonical(c) != canonical(first)) if against is None else against
-    [said] = explain_naive_bayes(bridge.model, row, first, second)
-    texts = [canonical(c) for c in bridge.classes]
-    a, b = texts.index(canonical(said.of)), texts.index(canonical(said.against))
+def _row(bridge: Bridge, row: Table, log_proba: Any, impossible: bool, a: int, b: int) -> Explanation:
+    [said] = explain_naive_bayes(bridge.model, row, bridge.names[a], bridge.names[b])
     odds = bridge.weights[:, a] - bridge.weights[:, b]
     terms = _Terms(said, bridge.scale)
-    for part in bridge.features.parts:
+    for part in () if impossible else bridge.features.parts:  # what is impossible, nothing corrects
         own = odds[1:][bridge.features.slices[part.name]]
         x = cells(row, part.name, bridge.schema.features[part.name])
         if isinstance(part, Tokens):
@@ -46,7 +45,7 @@ def _row(bridge: Bridge, row: Table, joint: Any, log_proba: Any, of: Any, agains
             design = part.dense(x)[0] if isinstance(part, Numbers) else part.sparse(x).toarray()[0]
             terms.add(part.name, None, float(design @ own))
     prior = 0.0 if bridge.scale == 0 else bridge.scale * said.prior
-    total, p = difference(joint[a], joint[b]), float(np.exp(log_proba[a]))
+    total, p = difference(log_proba[a], log_proba[b]), float(np.exp(log_proba[a]))
     return Explanation(said.of, said.against, prior + float(odds[0]), tuple(terms.terms), total, p)
 
 
@@ -72,7 +71,7 @@ def _add_words(terms: _Terms, bridge: Bridge, part: Tokens, x: Texts, own: Any) 
     document = x.text(0)
     if document is None:
         return
-    words = bridge.schema.features[part.name].words or PLAIN
+    words = bridge.schema.texts[part.name]
     how: Any = {"buckets": words.buckets, "distinct": words.distinct}
     tokens, found = listed(document, words.tokens, **how), bridge.model.distributions.get(part.name)
     names = {token: one.text for one in tokens for token in one.tokens}
@@ -80,6 +79,7 @@ def _add_words(terms: _Terms, bridge: Bridge, part: Tokens, x: Texts, own: Any) 
         names = {token: one.text for one in found.listed(document) for token in one.tokens}
     scale = float(text_scale(len(bags(x, words.tokens, buckets=words.buckets).keys)))
     place = part.places(np.array([one.key for one in tokens], np.uint64)).tolist()
+    sharing = Counter(place)
     for one, at in zip(tokens, place):
         if at >= 0:
-            terms.add(part.name, names[one.tokens[0]], scale * float(own[at]) / place.count(at))
+            terms.add(part.name, names[one.tokens[0]], scale * float(own[at]) / sharing[at])

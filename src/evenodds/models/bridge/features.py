@@ -28,10 +28,9 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.data.threads import threads_for
-from evenodds.errors import DataError
 from evenodds.families import Binned, Categorical, Gaussian, LogGaussian, WordCounts
 from evenodds.families.leaves import Floats
-from evenodds.families.words import PLAIN
+from evenodds.families.numeric import check_no_infinity
 from evenodds.labels import Keys, Labels
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
@@ -166,13 +165,13 @@ class Features:
             at += part.width
         return found
 
-    def matrices(self, rows: Table, schema: Schema, threads: int | None = None) -> Matrices:
-        """The design of some rows."""
+    def matrices(self, rows: Table, schema: Schema, threads: int | None = None, start: int = 0) -> Matrices:
+        """The design of some rows, the first of which has the number `start` for who is told of a bad cell."""
         from scipy.sparse import hstack
 
         dense, sparse = [np.empty((rows.rows, 0))], []
         for part in self.parts:
-            x = _cells(rows, part.name, schema.features[part.name], threads)
+            x = _cells(rows, part.name, schema.features[part.name], threads, start)
             if isinstance(part, Numbers):
                 dense.append(part.dense(x))
             else:
@@ -191,14 +190,13 @@ def _plain(part: Part) -> tuple[Any, ...]:
     return part.name, type(part), (part.labels if isinstance(part, Values) else part).keys.tolist()
 
 
-def _cells(rows: Table, name: str, column: Column, threads: int | None) -> Any:
+def _cells(rows: Table, name: str, column: Column, threads: int | None, start: int = 0) -> Any:
     """A column's cells: numbers that are finite, codes, or bags of tokens."""
     x = cells(rows, name, column)
-    if column.family is WordCounts:
-        words = column.words or PLAIN
-        return bags(x, words.tokens, buckets=words.buckets, threads=threads_for(threads))
-    if isinstance(x, np.ndarray) and np.isinf(x).any():
-        raise DataError(f"column {name!r} is infinite in row {int(np.argmax(np.isinf(x)))}")
+    if column.words is not None:
+        return bags(x, column.words.tokens, buckets=column.words.buckets, threads=threads_for(threads))
+    if isinstance(x, np.ndarray):
+        check_no_infinity(x, name, start)
     return x
 
 
@@ -214,7 +212,7 @@ def _parts(
 ) -> Iterator[Part]:  # fmt: skip
     features = {name: model.schema.features[name] for name in model.schema.features if name in model.distributions}
     numeric = [name for name, column in features.items() if column.family not in (Categorical, WordCounts)]
-    texts = sum(column.family is WordCounts for column in features.values())
+    texts = len(features.keys() & model.schema.texts.keys())
     for name in [*numeric, *(name for name in features if name not in numeric)]:
         column, x = features[name], _cells(rows, name, features[name], threads)
         if isinstance(x, Bags):

@@ -29,7 +29,6 @@ from evenodds.models.bridge.search import (
     Search,
     known,
     known_rows,
-    one_copy,
     shared,
     weights_under,
 )
@@ -106,7 +105,7 @@ def _fits(problem: Problem, used: list[Tried], begin: dict[float, Floats], threa
         yield found
 
 
-def learn(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None) -> Bridge:
+def more(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None) -> Bridge:
     """The bridge after some more rows, which `model` has learnt too: what was known of the weights is their prior.
 
     A Gaussian at the old weights, as sharp as the rows so far made it. The scale, the strength and the words that have
@@ -135,14 +134,13 @@ def _weighty(learnt: Learnt) -> Learnt:
         times = weights.astype(np.int64) if copied else weights > 0
         learnt = learnt.some(np.repeat(np.arange(len(weights)), times))
         learnt = learnt._replace(weights=None) if copied else learnt
-    return learnt if learnt.rows.dense is None else learnt._replace(rows=learnt.rows.slice(0, learnt.rows.rows))
+    return learnt._replace(rows=learnt.rows.whole())
 
 
 def _problem(model: Model, learnt: Learnt, design: Features, threads: int | None) -> Problem:
-    rows, target, weights = learnt
-    y = model.places(target.labels)[target.places]
-    offset = leave_one_out(model, rows, target, one_copy(weights), threads)
-    return Problem(design.matrices(rows, model.schema, threads), y, offset, weights)
+    y = model.places(learnt.target.labels)[learnt.target.places]
+    offset = leave_one_out(model, *learnt.once, threads)
+    return Problem(design.matrices(learnt.rows, model.schema, threads), y, offset, learnt.weights)
 
 
 def _long(problem: Problem) -> bool:

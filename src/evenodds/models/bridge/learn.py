@@ -55,7 +55,7 @@ def bridged(model: Model, learnt: Learnt, threads: int | None = None, how: How |
 
 def most(schema: Schema) -> int:
     """How many rows the correction is fitted on, at most."""
-    return MOST_TEXTS if any(column.words is not None for column in schema.features.values()) else MOST
+    return MOST_TEXTS if schema.texts else MOST
 
 
 def some(learnt: Learnt, many: int) -> Learnt:

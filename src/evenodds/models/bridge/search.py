@@ -141,7 +141,9 @@ class Search:
 
     def _climb(self) -> None:
         """From the middle to better neighbours, until none is: weaker or stronger, more of naive Bayes or less."""
-        scale, strength = (min(some, key=lambda x: abs(x - at)) for some, at in zip(self._grid, MIDDLE))
+        scale, strength = (
+            min(some, key=lambda x: abs(x - at)) for some, at in zip((self.scales, self.strengths), MIDDLE)
+        )
         here = scale, strength
         if self._sensible(1.0, np.inf) and 1.0 in self.scales and np.inf in self.strengths:
             self._try([1.0], np.inf)  # costs nothing
@@ -157,13 +159,9 @@ class Search:
                         break
                     here, moved = there, True
 
-    @property
-    def _grid(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        return self.scales, self.strengths
-
     def _beside(self, here: Candidate, side: int, step: int) -> Candidate | None:
         """The next scale (side 0) or strength (side 1), if there is one."""
-        along = self._grid[side]
+        along = (self.scales, self.strengths)[side]
         at = along.index(here[side]) + step
         if not 0 <= at < len(along):
             return None
@@ -260,7 +258,7 @@ def _fold(model: Model, learnt: Learnt, whole: Problem, out: NDArray[np.bool_], 
     rest, left = learnt.some(kept), LeftOut(without)
     if whole.mass <= EVERY:  # of few rows a temper knows those it was fitted on
         without = tempered(without, [rest], threads, left)
-    said = leave_one_out(without, rest.rows, rest.target, one_copy(rest.weights), threads, left)
+    said = leave_one_out(without, *rest.once, threads, left)
     fitted = whole.some(kept)._replace(offset=wide(said))
     kept = kept[known_rows(fitted)]
     fitted = known(fitted)
@@ -276,11 +274,6 @@ def weights_under(
     if np.isinf(strength):
         return np.zeros(shape)
     return correct(problem, scale, around_zero(strength, *shape), start=start, tolerance=tolerance, threads=threads)
-
-
-def one_copy(weights: Floats | None) -> Floats | None:
-    """What of each row is left out: of one that weighs 2.5, one of its copies."""
-    return None if weights is None else np.minimum(weights, 1.0)
 
 
 def known_rows(problem: Problem) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats
 from evenodds.kernel import kernel
-from evenodds.models.bridge.correct import FREE, Problem, Symmetric
+from evenodds.models.bridge.correct import FREE, Blocks, Problem, Symmetric
 from evenodds.models.bridge.features import Matrices
 from evenodds.models.glm.blocks import Block
 from evenodds.models.glm.minimise import minimise
@@ -80,19 +80,6 @@ class Softmaxes(Symmetric):
         return cost, first.reshape(score.shape), p.reshape(score.shape)
 
 
-class _Source:
-    """All rows at once: they are few."""
-
-    def __init__(self, block: Block) -> None:
-        self._block, self.width = block, block.width
-
-    def shards(self) -> list[Block]:
-        return [self._block]
-
-    def block(self, shard: Block) -> Block:
-        return shard
-
-
 def small(problem: Problem) -> bool:
     """Whether several fits of the same rows are made sooner as one."""
     return problem.design.sparse is None and len(problem.y) <= ROWS
@@ -116,7 +103,9 @@ def _one_go(design: Matrices, weights: Floats | None, fits: Sequence[One], toler
     precision[0] = FREE
     nothing = np.zeros((width, classes))
     start = np.concatenate([nothing if one.start is None else one.start for one in fits], axis=1)
-    source = _Source(Block(design.dense, None, np.empty((rows, 0), np.int32), width, y, weights, offset, True))
+    block = Block(design.dense, None, np.empty((rows, 0), np.int32), width, y, weights, offset, True)
     loss = Softmaxes(len(fits), classes)
-    found = minimise(loss, 0.0, precision, source, start=start, solver="lbfgs", tolerance=tolerance, threads=1)
+    found = minimise(
+        loss, 0.0, precision, Blocks([block], width), start=start, solver="lbfgs", tolerance=tolerance, threads=1
+    )
     return np.split(found.coefficients, len(fits), axis=1)
