@@ -5,31 +5,30 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenodds.audit import listed, plainly
 from evenodds.audit.delong import Auc, auc
 from evenodds.audit.gaps import CRITERIA, Gap, criterion, gap, worst
-from evenodds.audit.judge import RANKED, Scores, odds_of, scores_of
-from evenodds.audit.judged import plain
-from evenodds.audit.protected import AND, apart
+from evenodds.audit.judge import RANKED
+from evenodds.audit.protected import AND, CROSS, EVERYONE, apart
+from evenodds.audit.ranked import Scores, scores_by, scores_of
 from evenodds.audit.rates import MEASURES, Rate, confusion, rates
 from evenodds.audit.reliability import Reliability
 from evenodds.data.report import Report
 from evenodds.data.sum import CLASSES
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families.leaves import Floats
-from evenodds.labels import Ints, Labels
-from evenodds.schema import did_you_mean
-from evenodds.show import Figure, Frame
+from evenodds.labels import Ints, Labels, canonical
+from evenodds.show import Frame
 from evenodds.tally import Tally
 
-BETWEEN = " × "  # columns of an intersection
-SAID = "said"  # the mean of the probabilities of the class
-EVERYONE = "everyone"
+Columns = tuple[str, ...]
+By = str | Sequence[str]  # a column of groups, or those of an intersection; of none, everyone
 
 
 class Loss(NamedTuple):
@@ -69,6 +68,10 @@ class Audited:
 
     def __radd__(self, other: object) -> Audited:  # sum() starts from 0
         return self if other == 0 else NotImplemented
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was read off before: the memory of a method cannot be pickled."""
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
 
     # -- the groups --------------------------------------------------------------------------------------------------
 
@@ -117,8 +120,22 @@ class Audited:
         by = self.reads.by
         return [some for size in range(1, len(by) + 1) for some in itertools.combinations(by, size)]
 
-    def groups(self, by: tuple[str, ...]) -> tuple[list[str], Ints]:
+    def asked(self, by: By | None = None, positive: Any = None, measure: str = MEASURES[0]) -> tuple[Columns, str]:
+        """The columns and the class that are meant, if there are such; of None the first that are audited."""
+        columns = self.reads.by[:1] if by is None else (by,) if isinstance(by, str) else tuple(by)
+        for column in columns:
+            if column not in self.reads.by:
+                raise DataError(did_you_mean(column, self.reads.by))
+        meant = self.positive[0] if positive is None else canonical(positive)
+        if meant not in self.names:
+            raise DataError(did_you_mean(meant, self.names, "class"))
+        if measure not in MEASURES:
+            raise DataError(did_you_mean(measure, MEASURES, "measure"))
+        return columns, meant
+
+    def groups(self, by: By | None = None) -> tuple[list[str], Ints]:
         """The names of the groups by these columns, and the group of each of the finest ones."""
+        by, _ = self.asked(by)
         at = [self.reads.by.index(column) for column in by]
         values = [tuple(cell[j] for j in at) for cell in self._cells[0]]
         declared = self.reads.declared or {}
@@ -135,14 +152,18 @@ class Audited:
 
     # -- what is known of each ---------------------------------------------------------------------------------------
 
-    @functools.cache  # noqa: B019  # of a value that does not change
-    def rates(self, by: tuple[str, ...], positive: str) -> dict[str, dict[str, Rate]]:
+    def rates(self, by: By | None = None, positive: Any = None) -> dict[str, dict[str, Rate]]:
         """Each measure of each group."""
+        return self._rates(*self.asked(by, positive))
+
+    @functools.cached_property
+    def _rates(self) -> Callable[[Columns, str], dict[str, dict[str, Rate]]]:
+        return functools.cache(self._find_rates)
+
+    def _find_rates(self, by: Columns, positive: str) -> dict[str, dict[str, Rate]]:
         names, where = self.groups(by)
         counts = np.zeros((len(names), *self._confusion.shape[1:]))
         np.add.at(counts, where, self._confusion)
-        if positive not in self.names:
-            raise DataError(f"the class {positive!r} is not among {', '.join(map(repr, self.names))}")
         found = confusion(counts, self.names.index(positive), len(self.names))
         level, small = self.reads.level, self.reads.small
         return {m: dict(zip(names, rates(k, n, level, small))) for m, (k, n) in found.items()}
@@ -152,7 +173,7 @@ class Audited:
         """Whether there were probabilities, not only decisions."""
         return ("", "log loss") in self.tally.layout.specs
 
-    def losses(self, by: tuple[str, ...]) -> dict[str, Loss]:
+    def losses(self, by: By | None = None) -> dict[str, Loss]:
         """The log loss of each group, with the interval of Student's t: a Gaussian's mean under a flat prior."""
         from scipy.special import stdtrit
 
@@ -173,144 +194,93 @@ class Audited:
             found[name] = Loss(float(mean), (max(mean - off, 0.0), mean + off) if m > 1 else None)
         return found
 
-    @functools.cache  # noqa: B019
-    def _scores(self, by: tuple[str, ...], positive: str) -> dict[str, Scores]:
+    @functools.cached_property
+    def _scores(self) -> Callable[[Columns, str], dict[str, Scores]]:
         """The rows of the class and all others, by its log-odds, of each group."""
-        leaf, turned = scores_of(positive), False
-        if leaf not in self.tally.layout.specs and len(self.classes) == 2 and positive in self.classes:
-            leaf, turned = scores_of(self.classes[1 - self.classes.index(positive)]), True
-        if leaf not in self.tally.layout.specs or len(self.classes) > RANKED:
-            return {}
-        names, where = self.groups(by)
-        own = self._cells[2] == self.names.index(positive)
-        counts, odds = self.tally[leaf].astype(float), odds_of(self.tally.leaf(leaf).axis.keys)
-        mine, rest = (self._sum(counts * which, where, len(names)) for which in (own, ~own))
-        if turned:
-            odds, mine, rest = -odds[::-1], mine[:, ::-1], rest[:, ::-1]
-        return {name: Scores(odds, mine[g], rest[g]) for g, name in enumerate(names)}
+        return functools.cache(self._find_scores)
 
-    def aucs(self, by: tuple[str, ...], positive: str) -> dict[str, Auc | None]:
+    def _find_scores(self, by: Columns, positive: str) -> dict[str, Scores]:
+        names, where = self.groups(by)
+        _, cell, true = self._cells
+        own = true == self.names.index(positive)
+        found = scores_by(self.tally, positive, own, where[cell], len(names)) if len(self.classes) <= RANKED else []
+        return dict(zip(names, found))
+
+    def aucs(self, by: By | None = None, positive: Any = None) -> dict[str, Auc | None]:
         """The AUC of each group, with DeLong's interval."""
-        found = self._scores(by, positive).items()
+        found = self._scores(*self.asked(by, positive)).items()
         return {name: auc(scores.own, scores.rest, self.reads.level) for name, scores in found}
 
-    def reliability(self, by: tuple[str, ...], positive: str) -> dict[str, Reliability]:
+    def reliability(self, by: By | None = None, positive: Any = None) -> dict[str, Reliability]:
         """How honest the probabilities of each group that has rows are."""
+        by, positive = self.asked(by, positive)
         found = self._scores(by, positive).items()
         return {n: Reliability(positive, s) for n, s in found if s.own.sum() + s.rest.sum() > 0}
 
-    def said(self, by: tuple[str, ...], positive: str) -> dict[str, float]:
+    def mean_p(self, by: By | None = None, positive: Any = None) -> dict[str, float]:
         """The mean of the probabilities of the class, in each group: to be held against its base rate."""
-        leaf, turned = (scores_of(positive)[0], SAID), False
-        if leaf not in self.tally.layout.specs and len(self.classes) == 2 and positive in self.classes:
-            leaf, turned = (scores_of(self.classes[1 - self.classes.index(positive)])[0], SAID), True
+        by, positive = self.asked(by, positive)
+        leaf = scores_of(positive)[0], "p"
         if leaf not in self.tally.layout.specs:
             return {}
         names, where = self.groups(by)
         n, total = (self._sum(self.tally[one].astype(float), where, len(names)) for one in (CLASSES, leaf))
-        means = {name: float(total[g, 0] / n[g, 0]) for g, name in enumerate(names) if n[g, 0] > 0}
-        return {name: 1 - mean if turned else mean for name, mean in means.items()}
+        return {name: float(total[g, 0] / n[g, 0]) for g, name in enumerate(names) if n[g, 0] > 0}
 
     # -- gaps --------------------------------------------------------------------------------------------------------
 
-    def worst(self, by: tuple[str, ...], positive: str, measure: str) -> Gap | None:
+    def worst(self, by: By | None, positive: Any, measure: str) -> Gap | None:
         """The pair of groups that is farthest apart in a measure."""
-        return worst(measure, self.rates(by, positive)[measure], self.reads.margin, self.reads.level)
+        known = self._rates(*self.asked(by, positive, measure))[measure]
+        return worst(measure, known, self.reads.margin, self.reads.level)
 
-    def gap(self, measure: str, high: str, low: str, by: tuple[str, ...] | None = None) -> Gap:
+    def gap(self, measure: str, high: str, low: str, by: By | None = None, positive: Any = None) -> Gap:
         """How far two groups are apart in a measure, and how sure that is."""
-        if measure not in MEASURES:
-            raise DataError(did_you_mean(measure, MEASURES, "measure"))
-        known = self.rates(by or self.reads.by[:1], self.positive[0])[measure]
+        known = self._rates(*self.asked(by, positive, measure))[measure]
         for name in (high, low):
             if name not in known:
-                raise DataError(f"there is no group {name!r}: the groups are {', '.join(map(repr, known))}")
+                raise DataError(did_you_mean(name, known, "group"))
         return gap(measure, known, high, low, self.reads.margin, self.reads.level)
 
     @functools.cached_property
     def gaps(self) -> Frame:
         """The worst pair in every measure, by every column and intersection."""
         found = [
-            {"by": BETWEEN.join(by), "class": c, **_line(g)}
+            {"by": CROSS.join(by), "class": c, **listed.pair(g)}
             for by, c in itertools.product(self.subsets, self.positive)
             for measure in MEASURES
             if (g := self.worst(by, c, measure)) is not None
         ]
         return Frame(found)
 
-    @functools.cache  # noqa: B019
-    def criteria(self, by: tuple[str, ...], positive: str) -> dict[str, Gap | None]:
+    def criteria(self, by: By | None = None, positive: Any = None) -> dict[str, Gap | None]:
         """What is asked of even treatment, and the gap that breaks it most."""
-        known = self.rates(by, positive)
+        return self._criteria(*self.asked(by, positive))
+
+    @functools.cached_property
+    def _criteria(self) -> Callable[[Columns, str], dict[str, Gap | None]]:
+        return functools.cache(self._find_criteria)
+
+    def _find_criteria(self, by: Columns, positive: str) -> dict[str, Gap | None]:
+        known = self._rates(by, positive)
         return {name: criterion(ms, known, self.reads.margin, self.reads.level) for name, ms in CRITERIA.items()}
 
-    # -- as tables ---------------------------------------------------------------------------------------------------
+    # -- for people and programs ---------------------------------------------------------------------------------------
 
-    def table(self, by: tuple[str, ...], positive: str) -> Frame:
+    def table(self, by: By | None = None, positive: Any = None) -> Frame:
         """One line a group; a share after ~ is of so few rows that the others were asked too."""
-        known = self.rates(by, positive)
-        said, aucs, losses = self.said(by, positive), self.aucs(by, positive), self.losses(by)
-        lines = []
-        for name in self.groups(by)[0]:
-            line: dict[str, Any] = {BETWEEN.join(by) or "group": name, "rows": plain(known["base rate"][name].n)}
-            for measure in MEASURES:
-                line[measure] = _shown(known[measure][name])
-            if self.scored:
-                found = aucs.get(name)
-                line |= {"said": said.get(name), "AUC": found and found.auc, "log loss": losses[name].mean}
-            lines.append(line)
-        return Frame(lines)
+        return listed.table(self, *self.asked(by, positive))
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Every number with its interval, a line each: of everyone, each group, each intersection."""
-        for by, c in itertools.product([(), *self.subsets], self.positive):
-            where = {"by": BETWEEN.join(by), "class": c}
-            for measure, known in self.rates(by, c).items():
-                for name, r in known.items():
-                    line = {**where, "group": name, "measure": measure, "k": plain(r.k), "n": plain(r.n)}
-                    line |= {"rate": r.rate, "low": r.low, "high": r.high, "small": r.small}
-                    if r.small:
-                        low, high = r.interval(self.reads.level)
-                        line |= {"pooled": r.expected, "pooled low": low, "pooled high": high}
-                    yield line
-            for name, a in self.aucs(by, c).items():
-                if a is not None:
-                    yield {**where, "group": name, "measure": "AUC", "rate": a.auc, **_ends(a.interval)}
-            for name, loss in self.losses(by).items():
-                yield {**where, "group": name, "measure": "log loss", "rate": loss.mean, **_ends(loss.interval)}
-            for name, mean in self.said(by, c).items():
-                yield {**where, "group": name, "measure": SAID, "rate": mean}
+        return listed.lines(self)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        from evenodds.audit.plainly import sentences
-
-        criteria = [
-            {"by": BETWEEN.join(by), "class": c, "criterion": name, **(g.to_dict() if g else {})}
-            for by, c in itertools.product(self.subsets, self.positive)
-            for name, g in self.criteria(by, c).items()
-        ]
-        honest = {
-            BETWEEN.join(by) or EVERYONE: {c: {n: r.to_dict() for n, r in self.reliability(by, c).items()}}
-            for by, c in itertools.product([(), *self.subsets], self.positive)
-            if self.scored
-        }
-        reads = {"by": list(self.reads.by), "level": self.reads.level, "margin": self.reads.margin}
-        return {
-            **reads,
-            "small": self.reads.small,
-            "classes": list(self.classes),
-            "rates": list(self.lines()),
-            "gaps": self.gaps.to_dicts(),
-            "criteria": criteria,
-            "calibration": honest,
-            "sentences": sentences(self),
-        }
+        return listed.to_dict(self)
 
     def __repr__(self) -> str:
-        from evenodds.audit.plainly import page
-
-        return page(self)
+        return plainly.page(self)
 
 
 def _placed(numbers: Floats, cell: Ints, true: Ints, shape: tuple[int, ...]) -> Floats:
@@ -318,19 +288,3 @@ def _placed(numbers: Floats, cell: Ints, true: Ints, shape: tuple[int, ...]) -> 
     out = np.zeros(shape)
     np.add.at(out, (cell, true), numbers)
     return out
-
-
-def _ends(interval: tuple[float, float] | None) -> dict[str, float | None]:
-    return dict(zip(("low", "high"), interval or (None, None)))
-
-
-def _shown(rate: Rate) -> Any:
-    """A share as tables show it: after ~ if of few rows."""
-    if rate.rate is None:
-        return None
-    return f"~{rate.rate:.4f}" if rate.small else Figure(rate.rate, ".4f")
-
-
-def _line(g: Gap) -> dict[str, Any]:
-    low, high = g.interval
-    return {"measure": g.measure, "high": g.high, "low": g.low, "gap": g.gap, "from": low, "to": high, "sure": g.sure}

@@ -26,7 +26,7 @@ from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
 from evenodds.models.shell import drop, eager, has_frame
 from evenodds.schema import Schema, SchemaWarning
-from evenodds.show import Frame
+from evenodds.show import Frame, percent
 
 MEASURES = ("accuracy", "log loss")
 LEVEL = 0.95
@@ -46,7 +46,7 @@ class Crossover:
 
     def __str__(self) -> str:
         gain = "is more often right" if self.measure == "accuracy" else "has the smaller log loss"
-        sure = f"{min(self.sure, 0.999):.1%}".replace("%", " %")
+        sure = percent(min(self.sure, 0.999), 1)
         return f"from about {_round(self.size):,} rows on, {self.after} {gain} than {self.before} ({sure} sure)"
 
 
@@ -57,6 +57,7 @@ class Comparison:
     models: tuple[str, ...]
     sizes: tuple[int, ...]
     held_out: int  # rows
+    learnt: int  # rows, of which the first so many of a size are learnt
     scores: Mapping[str, Floats]  # of each measure, (models, sizes, repetitions)
 
     def mean(self, measure: str) -> Floats:
@@ -77,11 +78,11 @@ class Comparison:
         return float(stdtrit(self.scores["accuracy"].shape[2] - 1, (1 + LEVEL) / 2))
 
     def _error(self, scores: Floats) -> Floats:
-        """The standard error of a mean over repetitions; infinite where some score is."""
+        """The standard error of a mean over repetitions, which split all rows; infinite where some score is."""
         repeats = scores.shape[-1]
         with np.errstate(all="ignore"):
             spread = np.nan_to_num(scores.std(axis=-1, ddof=1), nan=np.inf)
-            return np.asarray(spread * np.sqrt(1 / repeats + self.held_out / self.sizes[-1]))
+            return np.asarray(spread * np.sqrt(1 / repeats + self.held_out / self.learnt))
 
     def better(self, one: str, other: str, measure: str = "log loss") -> Floats:
         """For each size, how sure it is that one model is better than another: the t-test of the pairs."""
@@ -224,7 +225,7 @@ def compare(
     jobs = [(seed, name) for seed in range(repeats) for name in runs]
     done = np.array(list(in_order(work, jobs, threads))).reshape(repeats, len(runs), len(sizes), 2)
     scores = {measure: done[..., i].transpose(1, 2, 0) for i, measure in enumerate(MEASURES)}
-    return Comparison(tuple(runs), tuple(sizes), rows - pool, scores)
+    return Comparison(tuple(runs), tuple(sizes), rows - pool, pool, scores)
 
 
 def stratified(classes: NDArray[np.integer], random: np.random.Generator) -> NDArray[np.int64]:
@@ -253,8 +254,9 @@ def _sizes(sizes: Sequence[int] | None, pool: int, truth: Coded) -> list[int]:
     if sizes is None:
         sizes = [pool >> j for j in range(MOST) if pool >> j >= least] or [pool]
     found = sorted({int(size) for size in sizes})
-    if found[0] < 2 or found[-1] > pool:
-        raise DataError(f"sizes from {found[0]:,} to {found[-1]:,}: expected 2 to {pool:,}, the rows not held out")
+    if not found or found[0] < 2 or found[-1] > pool:
+        told = f"sizes from {found[0]:,} to {found[-1]:,}" if found else "no sizes"
+        raise DataError(f"{told}: expected 2 to {pool:,}, the rows not held out")
     return found
 
 
@@ -282,7 +284,7 @@ def _made(model: Any, seed: int) -> Any:
 def _parted(X: Any, y: Any) -> tuple[Any, Any]:
     """The features and the target."""
     if not isinstance(y, str):
-        return X, y
+        return table(X) if isinstance(X, Mapping) else X, y
     whole = table(X)
     return (drop(X, y) if has_frame(X) else whole.without(y)), whole[y]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -13,13 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from evenodds.cells import Coded
 from evenodds.data.memory import Table, table
 from evenodds.data.sum import cells
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean, warn
 from evenodds.families import Bernoulli, Categorical
 from evenodds.families.leaves import Floats
 from evenodds.models.bridge.estimator import NaiveLogistic
 from evenodds.models.classifier import NaiveBayes
-from evenodds.models.glm.coefficients import GaussianPrior
 from evenodds.models.glm.estimator import GLM
+from evenodds.models.glm.prior import GaussianPrior
 from evenodds.schema import Schema, SchemaWarning
 
 
@@ -101,9 +100,9 @@ def contenders(names: list[str], schema: Schema) -> dict[str, Any]:
     """The models of these names; those that cannot take text are left out where there is text."""
     for name in names:
         if name not in CONTENDERS:
-            raise DataError(f"no model {name!r}; the models are {', '.join(CONTENDERS)}")
-    text = [name for name, column in schema.features.items() if column.words is not None]
+            raise DataError(did_you_mean(name, CONTENDERS, "model"))
+    text = list(schema.texts)
     if text and "logistic" in names:
         names = [name for name in names if name != "logistic"]
-        warnings.warn(f"column {text[0]!r} is text: logistic regression is left out", SchemaWarning, stacklevel=3)
+        warn(f"column {text[0]!r} is text: logistic regression is left out", SchemaWarning)
     return {name: CONTENDERS[name](schema) for name in names}

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenodds.audit.protected import MISSING
 from evenodds.audit.word_tests import LEAST
 from evenodds.errors import DataError
 from evenodds.families import WordCounts, numeric
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
+from evenodds.models.estimated import counts_of as values_in
 from evenodds.models.estimated import family_of
+from evenodds.models.information import information as told
 from evenodds.models.naive_bayes import Model
-
-MISSING = "(missing)"
 
 
 def countable(model: Model, name: str) -> bool:
@@ -32,6 +33,11 @@ def counts_of(model: Model, name: str) -> tuple[list[str], Floats]:
         raise DataError(f"column {name!r} is {family_of(column).__name__}: compare it as Binned")
     missing = np.maximum(model.class_counts - table.sum(axis=0), 0.0)
     return [*_values(model, name, len(table)), MISSING], np.vstack([table, missing])
+
+
+def missing(model: Model, name: str) -> float:
+    """The share of the rows whose cell of a column is missing, whatever the column's family."""
+    return max(1 - float(values_in(model.column_tally(name)).sum()) / float(model.class_counts.sum()), 0.0)
 
 
 def _values(model: Model, name: str, size: int) -> list[str]:
@@ -66,26 +72,28 @@ def association(table: Floats) -> Association:
     """Of counts (values, groups): p of Pearson's test that the groups have one distribution, and Cramér's V.
 
     Values, and groups, that are too rare are put together first, so that five rows or more are expected in every cell
-    and the false-alarm rate is what it says; V is Bergsma's (2013), which is about 0 where there is nothing, whatever
-    the number of rows.
+    and the false-alarm rate is what it says. Where too few would be left, both are halved, and the test is Fisher's.
+    V is Bergsma's (2013), which is about 0 where there is nothing, whatever the number of rows.
     """
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc, chdtri
 
-    n, nothing = float(table.sum()), Association(1.0, 0.0, 0.0, 0.0)
-    often = np.sort(table.sum(axis=1))[-2:]  # the two most frequent values: a test needs at least those
-    if n <= 0 or len(often) < 2 or not often[0] > 0:
-        return nothing
-    kept = lumped(table.T, LEAST * n / often[0]).T
+    n = float(table.sum())
+    if n < 2 or min(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) < 2:
+        return Association(1.0, 0.0, 0.0, 0.0)
+    often = np.sort(table.sum(axis=1))[-2]  # the second most frequent value: a test needs at least two
+    kept = lumped(table.T, LEAST * n / often).T
     kept = lumped(kept, LEAST * n / kept.sum(axis=0).min())
+    few = min(kept.shape) < 2
+    if few:
+        kept = halved(halved(table).T).T
     r, c = kept.shape
-    if r < 2 or c < 2:
-        return nothing
     expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / n
     chi, degrees = float(((kept - expected) ** 2 / expected).sum()), (r - 1) * (c - 1)
     phi = max(chi / n - degrees / (n - 1), 0.0)
     smaller = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
     v = min(float(np.sqrt(phi / smaller)), 1.0) if smaller > 0 else 0.0
-    return Association(float(chdtrc(degrees, chi)), v, float(degrees), chi)
+    p = exact(kept) if few else float(chdtrc(degrees, chi))
+    return Association(p, v, float(degrees), float(chdtri(1, p)) if few else chi)
 
 
 def lumped(table: Floats, need: float) -> Floats:
@@ -106,6 +114,35 @@ def lumped(table: Floats, need: float) -> Floats:
     return kept
 
 
+def halved(table: Floats) -> Floats:
+    """The rows of a table as two, in their order, cut where that is most even.
+
+    >>> halved(np.array([[9.0, 1], [20, 30], [2, 1], [5, 9]]))
+    array([[29., 31.],
+           [ 7., 10.]])
+    """
+    below = table.sum(axis=1).cumsum()
+    cut = int(np.argmin(np.abs(below - below[-1] / 2))) + 1
+    return np.stack([table[:cut].sum(axis=0), table[cut:].sum(axis=0)])
+
+
+def exact(table: Floats) -> float:
+    """Fisher's exact test of two by two: given its margins, how probable is a table no more probable than this one?
+
+    A lady tastes whether the milk came first, and is right about three of four cups of either kind:
+
+    >>> round(exact(np.array([[3.0, 1], [1, 3]])), 4)
+    0.4857
+    """
+    from scipy.special import gammaln
+
+    (a, b), (c, d) = np.round(table)
+    first = np.arange(max(0.0, a - d), min(a + b, a + c) + 1)
+    log_p = -gammaln(np.stack([first, a + b - first, a + c - first, d - a + first]) + 1).sum(axis=0)
+    p = np.exp(log_p - log_p.max())
+    return float(p[log_p <= log_p[first == a] + 1e-9].sum() / p.sum())
+
+
 def association_within(tables: Sequence[Floats]) -> Association:
     """The same within strata: one test of all of them, and the mean of their V, by rows."""
     from scipy.special import chdtrc
@@ -122,12 +159,7 @@ def information(table: Floats) -> float:
     >>> round(information(np.array([[0.5, 0.0], [0.0, 0.5]])), 4), information(np.full((2, 2), 0.25))
     (0.6931, 0.0)
     """
-    mass = table.sum()
-    if not mass > 0:
-        return 0.0
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / mass
-    some = table > 0
-    return max(float((table[some] * np.log(table[some] / expected[some])).sum()), 0.0)
+    return told(table).nats
 
 
 class Means(NamedTuple):

@@ -55,10 +55,6 @@ class Crossed:
         """The model of all groups together."""
         return self._model(range(len(self.pairs)))
 
-    def at(self, group: str) -> Model:
-        """The model of one group alone."""
-        return self._model([i for i, pair in enumerate(self._texts) if apart(pair)[1] == group])
-
     def without(self, group: str) -> Model:
         """The model of all other groups."""
         return self._model([i for i, pair in enumerate(self._texts) if apart(pair)[1] != group])

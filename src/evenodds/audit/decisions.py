@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.audit.judge import columns_of, labels_of
+from evenodds.audit.scores import check_proba
 from evenodds.cells import as_column
 from evenodds.data.sum import target_codes
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints, canonical
 from evenodds.show import Frame
@@ -76,8 +77,7 @@ class Decision(ABC):
         if p.ndim != 2 or p.shape[1] != len(self.classes):
             names = ", ".join(map(canonical, self.classes))
             raise DataError(f"proba has the shape {p.shape}: expected rows, and a column for each of {names}")
-        if not np.all(np.abs(p.sum(axis=1) - 1) <= 1e-5):  # as exactly as float32 adds up; NaN is bad too
-            raise DataError("the probabilities of a row do not add up to 1: give those of predict_proba")
+        check_proba(p, "proba")
         return p
 
 
@@ -157,11 +157,13 @@ class LeastCost(Decision):
         if len(self.classes) != 2:
             return None
         (a, b), (c, d) = self.costs
-        if not (b > max(a, d) and c > max(a, d)):
+        if not (b > a and c > d):
             return None
         meet = (b - a) / ((b - a) + (c - d))
         if self.unsure is None:
             return meet, meet
+        if not (b > d and c > a):
+            return None
         low, high = (self.unsure - a) / (c - a), (b - self.unsure) / (b - d)
         return (low, high) if low < high else (meet, meet)
 
@@ -201,5 +203,5 @@ def check_labels(classes: Sequence[Any]) -> tuple[Any, ...]:
 def place_of(label: Any, names: Sequence[str]) -> int:
     """Which class this is."""
     if canonical(label) not in names:
-        raise DataError(f"there is no class {canonical(label)!r}; the classes are {', '.join(names)}")
+        raise DataError(did_you_mean(canonical(label), names, "class"))
     return names.index(canonical(label))

@@ -37,9 +37,9 @@ def auc(own: Floats, rest: Floats, level: float = 0.95) -> Auc | None:
     m, n = float(own.sum()), float(rest.sum())
     if m <= 0 or n <= 0:
         return None
-    placed = (np.cumsum(rest) - rest / 2) / n
-    others = 1 - (np.cumsum(own) - own / 2) / m
-    mean = float(own @ placed / m)
+    below = np.cumsum(rest) - rest / 2
+    placed, others = below / n, 1 - (np.cumsum(own) - own / 2) / m
+    mean = float(own @ below / (m * n))
     if m <= 1 or n <= 1:
         return Auc(mean, None, None)
     variance = float(own @ (placed - mean) ** 2 / (m - 1) / m + rest @ (others - mean) ** 2 / (n - 1) / n)

@@ -25,13 +25,13 @@ from evenodds.data.memory import Table
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families import WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.models.learn import schema_of
 from evenodds.models.naive_bayes import Model
-from evenodds.schema import Column, SchemaWarning, did_you_mean
-from evenodds.show import Frame
+from evenodds.schema import Column, SchemaWarning
+from evenodds.show import Frame, percent
 
 SURE = 3.3  # standard errors on both sides of zero, from which on a sign flips: one in a thousand by chance
 
@@ -67,7 +67,7 @@ class Environments:
         if leaks:
             share = sum(row["evidence"] for row in leaks)
             names = ", ".join(row["column"] for row in leaks)
-            found.append(f"Give the site away: {names}, with {share:.0%} of the evidence.".replace("%", " %"))
+            found.append(f"Give the site away: {names}, with {percent(share, 0)} of the evidence.")
         if len(self.flips):
             names = ", ".join(dict.fromkeys(row["column"] for row in self.flips))
             found.append(f"Evidence that points to one class at one site, to the other at another: {names}.")
@@ -88,7 +88,7 @@ def environments(
     data: Any, target: str, site: str, columns: Any = None, level: float = 0.95, threads: int | None = None
 ) -> Environments:
     """A model of `target` at each `site`, a column that the model does not get to see: of a table, or of files."""
-    source = data if hasattr(data, "batches") else source_of(data)
+    source = source_of(data)
     names = source.sample().columns
     for name in (target, site):
         if name not in names:

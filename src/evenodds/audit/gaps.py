@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ class Gap(NamedTuple):
 
 
 def exceeds(high: Rate, low: Rate, margin: float) -> float:
-    """P(high - low > margin | data): the integral over what is known of `low` of P(high > it + margin).
+    """P(high - low > margin | data): the integral over what is known of one of how probable it is of the other.
 
     The two coins of the exact integral: with Beta(2, 1) and Beta(1, 2), P(x > y) = 5/6.
 
@@ -52,25 +52,29 @@ def exceeds(high: Rate, low: Rate, margin: float) -> float:
     >>> round(exceeds(two_of_two, none_of_one, 0.0), 9)
     0.833333333
     """
-    return _above(high, *_points(low), margin)
+    return _exceeding(high, low)(margin)
 
 
-def _above(high: Rate, y: Floats, weight: Floats, margin: float) -> float:
-    x = np.clip(y + margin, 0.0, 1.0)
-    return float(np.clip(weight @ (1 - Beta(high.a, high.b).cdf(x)), 0.0, 1.0))
+def _exceeding(high: Rate, low: Rate) -> Callable[[float], float]:
+    """P(high - low > margin) for any margin: E_low[P(high > low + margin)] = E_high[P(low < high - margin)].
 
-
-def _points(rate: Rate) -> tuple[Floats, Floats]:
-    """Points of a Beta and their weights: the rule of Gauss and Legendre on the share below, bent to reach the tails.
-
-    u = t² (3 - 2t) has no slope at its ends, so that the quantiles' steep ends are met gently.
+    The one that is known better is integrated over: over the other, a step might lie between two points.
     """
+    one, other = Beta(high.a, high.b), Beta(low.a, low.b)
     u, weight = _rule()
-    return Beta(rate.a, rate.b).quantile(u), weight
+    if other.variance <= one.variance:
+        y = other.quantile(u)
+        return lambda margin: float(np.clip(weight @ (1 - one.cdf(np.clip(y + margin, 0.0, 1.0))), 0.0, 1.0))
+    x = one.quantile(u)
+    return lambda margin: float(np.clip(weight @ other.cdf(np.clip(x - margin, 0.0, 1.0)), 0.0, 1.0))
 
 
 @functools.cache
 def _rule() -> tuple[Floats, Floats]:
+    """Shares below points, and their weights: the rule of Gauss and Legendre, bent to reach the tails.
+
+    u = t² (3 - 2t) has no slope at its ends, so that the quantiles' steep ends are met gently.
+    """
     t, w = np.polynomial.legendre.leggauss(NODES)
     t, w = (t + 1) / 2, w / 2
     return t * t * (3 - 2 * t), w * 6 * t * (1 - t)
@@ -78,12 +82,12 @@ def _rule() -> tuple[Floats, Floats]:
 
 def interval(high: Rate, low: Rate, level: float) -> tuple[float, float]:
     """The central credible interval of high - low, by bisection of P(gap > x)."""
-    ends, points = [], _points(low)
+    ends, exceeding = [], _exceeding(high, low)
     for tail in (1 - (1 - level) / 2, (1 - level) / 2):
         a, b = -1.0, 1.0
         for _ in range(22):
             middle = (a + b) / 2
-            a, b = (middle, b) if _above(high, *points, middle) > tail else (a, middle)
+            a, b = (middle, b) if exceeding(middle) > tail else (a, middle)
         ends.append((a + b) / 2)
     return ends[0], ends[1]
 

@@ -20,11 +20,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evenodds.audit.audited import Audited, Reads
-from evenodds.audit.decisions import Decision
+from evenodds.audit.decisions import UNSURE, Decision
 from evenodds.audit.held_out import HeldOut, Predicted, of_model
 from evenodds.audit.judge import tally
 from evenodds.audit.protected import together
-from evenodds.audit.scores import log_of, log_of_first, log_of_second
+from evenodds.audit.scores import check_proba, check_said, log_of, log_of_first, log_of_second, with_said
 from evenodds.cells import Coded, as_column, codes, target_kind
 from evenodds.data.decide import VALUES
 from evenodds.data.files import is_source, read
@@ -32,13 +32,13 @@ from evenodds.data.memory import table
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.data.sum import cells
+from evenodds.data.sum import cells, target_codes
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Categorical, Gaussian
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Labels, canonical
-from evenodds.schema import Column, Schema, did_you_mean, first_of
+from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
 
 BITS = 7  # of the log-odds' mantissa, as in the histograms of numbers: what is nearer than 1 in 256 is a tie
@@ -100,40 +100,40 @@ class Audit:
         """A model's predictions: naive Bayes', the bridge's, or any classifier's with scikit-learn's face.
 
         `data` is a table or, for the first two, files. `y` is the true classes, or their column's name, which the first
-        two know. The groups are columns of the data, or of `groups`, and need not be among the model's.
+        two know. `weights` are a column's name too, or numbers. The groups are columns of the data, or what
+        `of_predictions` takes, and need not be among the model's.
         """
         ours = getattr(model, "model_", model)
-        if (
-            hasattr(ours, "log_proba")
-            and hasattr(ours, "schema")
-            and groups is None
-            and (y is None or isinstance(y, str))
-        ):
-            if isinstance(y, str) and y != ours.schema.target:
-                raise DataError(f"the model's target is {ours.schema.target!r}, not {y!r}: leave y out")
-            source = data if hasattr(data, "batches") else read(data)
-            return self.of_held_out(of_model(ours, source, weights, threads, self.columns), threads)
+        known = hasattr(ours, "log_proba") and hasattr(ours, "schema")
+        if known and groups is None and isinstance(y, str) and y != ours.schema.target:
+            raise DataError(f"the model's target is {ours.schema.target!r}, not {y!r}: leave y out")
+        if known and y is None:
+            y = ours.schema.target
+        if known and groups is None and isinstance(y, str) and isinstance(weights, str | None):
+            return self.of_held_out(of_model(ours, read(data), weights, threads, self.columns), threads)
         if is_source(data):
             raise DataError(
-                "files can be audited by naive Bayes and the bridge, or with a column of scores (of_columns): "
-                "give another model's rows as a table, and y"
+                "files can be audited by naive Bayes and the bridge, with groups, classes and weights in columns, or "
+                "with a column of scores (of_columns): give other rows as a table, and y"
             )
         if y is None:
             raise DataError("the true classes are not known: give y, a column's name or a class for each row")
-        known = table(groups if groups is not None else data)
-        features = data
-        if isinstance(y, str):
-            from evenodds.models.shell import drop, has_frame
-
-            features, y = drop(data, y) if has_frame(data) else data, table(data)[y]
+        rows = table(data)
+        if groups is None:
+            groups = {name: rows[name] for name in self.columns}
+        named = [name for name in (y, weights) if isinstance(name, str)]
+        y, weights = (rows[given] if isinstance(given, str) else given for given in (y, weights))
+        features = _without(data, named)
         names = getattr(model, "feature_names_in_", None)
         if names is not None and hasattr(features, "columns") and hasattr(features, "__getitem__"):
             features = features.select(list(names)) if isinstance(features, pa.Table) else features[list(names)]
         if hasattr(model, "predict_proba"):
             said = {"proba": model.predict_proba(features), "classes": model.classes_}
+        elif known:
+            said = {"proba": np.exp(ours.log_proba(features, threads)), "classes": ours.classes}
         else:
             said = {"predicted": model.predict(features)}
-        return self.of_predictions(y, {name: known[name] for name in self.columns}, weights=weights, **said)
+        return self.of_predictions(y, groups, weights=weights, threads=threads, **said)
 
     def of_predictions(
         self,
@@ -151,31 +151,37 @@ class Audit:
         `groups` is a table with the columns of `by`, or one array for one column.
         """
         truth = codes(as_column(y))
+        truth = target_codes(truth, len(truth.codes))
         known = table(groups if len(self.columns) > 1 or _is_table(groups) else {self.columns[0]: groups})
         columns = [codes(known[name]) for name in self.columns]
         said = None if predicted is None else codes(as_column(predicted))
         names = self._classes(truth, said, classes, target_kind(as_column(y)))
+        texts = self._texts(names)
         p, read_p = self._given(scores, proba, names, said)
         n = len(truth.codes)
         given = {"predictions": None if said is None else said.codes, "probabilities": p, "groups": columns[0].codes}
         for what, found in given.items():
             if found is not None and len(found) != n:
                 raise DataError(f"{len(found)} {what} for {n} rows: expected one for each row")
-        w = None if weights is None else np.asarray(weights, float)
+        if p is not None:
+            check_proba(p, "scores" if proba is None else "proba")
+        if said is not None:
+            check_said(said, "predicted")
+        w = check_weights(weights, n)
 
         def parts() -> Iterator[Predicted]:
             for start in range(0, n, ROWS):
                 rows = slice(start, start + ROWS)
                 yield Predicted(
                     truth[rows],
-                    None if p is None else read_p(p[rows], start),
+                    None if p is None else read_p(p[rows]),
                     names,
                     None if w is None else w[rows],
                     by=together([column[rows] for column in columns]),
                     said=None if said is None else said[rows],
                 )
 
-        return self._audited(Tally.total(in_order(self._judged, parts(), threads)), names, Report(n))
+        return self._audited(Tally.total(in_order(self._judged, parts(), threads)), texts, Report(n))
 
     def of_columns(
         self,
@@ -189,16 +195,25 @@ class Audit:
         """Predictions that stand in a table or in files: a column with p(positive), or with what was said, or both."""
         if score is None and predicted is None:
             raise DataError("what was predicted? Name a column of scores, or of what was said")
-        source = data if hasattr(data, "batches") else read(data)
+        source = read(data)
         schema, names = self._schema(source, target, score, predicted)
-        reading = Reading(schema, weights=weights)
+        reading, log_of_both = Reading(schema, weights=weights), self._log_of_both(names)
 
         def predict(start: int, batch: Batch, found: Cells) -> Iterator[Predicted]:
             column = {name: cells(found.table, name, how) for name, how in schema.features.items()}
             by = together([column[name] for name in self.columns])
             said = None if predicted is None else column[predicted]
             assert found.target is not None
-            log_p = None if score is None else log_of_second(column[score], start, score)
+            kept = np.arange(batch.rows) if found.kept is None else found.kept
+
+            def where(row: int) -> str:
+                return batch.where(int(kept[row]))
+
+            if score is not None:
+                check_proba(column[score], f"column {score!r}", where)
+            if predicted is not None:
+                check_said(column[predicted], f"column {predicted!r}", where)
+            log_p = None if score is None else log_of_both(column[score])
             yield Predicted(found.target, log_p, names, found.weights, by=by, said=said)
 
         return self._summed(HeldOut(source, reading, names, predict), threads)
@@ -212,21 +227,24 @@ class Audit:
     # -- the sum -----------------------------------------------------------------------------------------------------
 
     def _summed(self, held: HeldOut, threads: int | None) -> Audited:
-        total = held.total(self._judged, threads).tallies[0]
-        return self._audited(total, held.classes, held.report)
+        texts = self._texts(held.classes)
+        return self._audited(held.total(self._judged, threads).tallies[0], texts, held.report)
 
     def _judged(self, part: Predicted) -> Tally:
         said = part.said if part.said is not None else self._decided(part)
         return tally(part.truth, part.log_p, part.classes, part.weights, part.by, said, BITS)
 
-    def _audited(self, total: Tally, classes: NDArray[Any], report: Report) -> Audited:
+    def _texts(self, classes: NDArray[Any]) -> tuple[str, ...]:
+        """The classes as texts, if the one that is meant is among them."""
         texts = tuple(canonical(c) for c in classes.tolist())
+        if self.reads.positive is not None and self.reads.positive not in texts:
+            raise DataError(f"positive: {did_you_mean(self.reads.positive, texts, 'class')}")
+        return texts
+
+    def _audited(self, total: Tally, texts: tuple[str, ...], report: Report) -> Audited:
         if not total.columns:
             raise DataError("there are no rows with a class to audit by")
-        reads = self.reads
-        if reads.positive is not None and reads.positive not in texts:
-            raise DataError(f"positive={self.positive!r} is not among the classes {', '.join(map(repr, texts))}")
-        return Audited(reads, total, texts, report)
+        return Audited(self.reads, total, texts, report)
 
     def _decided(self, part: Predicted) -> Coded | None:
         """What is said of each row, where a threshold or a rule decides it."""
@@ -234,13 +252,17 @@ class Audit:
         if rule is None or part.log_p is None:
             return None
         if isinstance(rule, Decision):
-            return codes(as_column([canonical(label) for label in rule.apply(part.proba(np.array(rule.classes)))]))
-        texts = [canonical(c) for c in part.classes.tolist()]
-        c = texts.index(canonical(self.positive)) if self.positive is not None else 1
-        if len(texts) != 2:
-            raise DataError(f"threshold={rule} is for two classes, there are {len(texts)}: give a Decision instead")
+            texts, said = [*map(canonical, rule.classes), UNSURE], rule.choose(part.proba(rule.classes))
+        else:
+            texts, meant = [canonical(c) for c in part.classes.tolist()], self.reads.positive
+            if len(texts) != 2:
+                raise DataError(f"threshold={rule} is for two classes, there are {len(texts)}: give a Decision instead")
+            c = 1 if meant is None else texts.index(meant)
+            with np.errstate(divide="ignore"):
+                at_least = part.log_p[:, c] >= np.log(float(rule))  # of logs: exp(log p) may be a rounding below p
+            said = np.where(at_least, c, 1 - c)
         labels, place = Labels.coded(texts)
-        return Coded(np.where(np.exp(part.log_p[:, c]) >= float(rule), c, 1 - c), labels, place, nullable=False)
+        return Coded(said % len(texts), labels, place, nullable=False)  # unsure is -1: the last
 
     def _classes(self, truth: Coded, said: Coded | None, classes: Any, kind: str) -> NDArray[Any]:
         """The classes, in the order of their values."""
@@ -248,14 +270,14 @@ class Audit:
             return np.asarray(classes)
         texts = set(truth.labels.texts())
         if said is not None:
-            texts = _with_said(texts, said.labels.texts(), "predicted=")
+            texts = with_said(texts, said.labels.texts(), "predicted=")
         if self.positive is not None:
             texts |= {canonical(self.positive)}
-        return in_value_order(texts, kind)
+        return _in_value_order(texts, kind)
 
     def _given(
         self, scores: Any, proba: Any, classes: NDArray[Any], said: Coded | None
-    ) -> tuple[Floats | None, Callable[[Floats, int], Floats]]:
+    ) -> tuple[Floats | None, Callable[[Floats], Floats]]:
         """The probabilities as they were given, and what makes log p of each class of some of them."""
         if (scores is None) + (proba is None) != 1:
             if scores is None and said is not None:
@@ -264,12 +286,20 @@ class Audit:
                 "give one of scores=, proba= and predicted= (predicted= beside scores= is what was decided)"
             )
         if scores is None:
-            return np.asarray(proba, float), log_of
+            p = np.asarray(proba, float)
+            if p.ndim != 2 or p.shape[1] != len(classes):
+                raise DataError(
+                    f"proba has the shape {p.shape}: expected rows, and {len(classes)} columns for the classes"
+                )
+            return p, log_of
         if len(classes) > 2:
             raise DataError(f"scores= is for two classes, there are {len(classes)}: give proba= and classes=")
-        meant = None if self.positive is None else canonical(self.positive)
-        first = len(classes) == 2 and meant == canonical(classes.tolist()[0])
-        return np.asarray(as_column(scores), float), log_of_first if first else log_of_second
+        return np.asarray(as_column(scores), float), self._log_of_both(classes)
+
+    def _log_of_both(self, classes: NDArray[Any]) -> Callable[[Floats], Floats]:
+        """What makes log p of both classes of p(positive)."""
+        first = len(classes) == 2 and self.reads.positive == canonical(classes.tolist()[0])
+        return log_of_first if first else log_of_second
 
     def _schema(
         self, source: Source, target: str, score: str | None, predicted: str | None
@@ -287,9 +317,8 @@ class Audit:
             columns[score] = Column(Gaussian)
         texts = set(codes(sample[target]).labels.texts())
         if predicted is not None:
-            texts = _with_said(texts, codes(sample[predicted]).labels.texts(), f"column {predicted!r}")
-        names = self._classes(codes(sample[target]), None, sorted(texts), kind)
-        names = in_value_order(map(canonical, names.tolist()), kind)
+            texts = with_said(texts, codes(sample[predicted]).labels.texts(), f"column {predicted!r}")
+        names = _in_value_order(texts, kind)
         if score is not None and len(names) != 2:
             raise DataError(
                 f"column {score!r} is p of one of two classes, {target!r} has {len(names)} in its first rows"
@@ -297,24 +326,20 @@ class Audit:
         return Schema(columns, target, kind), names
 
 
-def _with_said(classes: set[str], said: Iterable[str], where: str) -> set[str]:
-    """The classes, and what else was said; refused where nothing that was said is one of several classes."""
-    every = set(said)
-    if every and len(classes) > 1 and classes.isdisjoint(every):
-        ours, theirs = (first_of(sorted(some)) for some in (classes, every))
-        raise DataError(
-            f"{where} has {theirs}, and no row is of such a class: the classes are {ours}; write both in the same words"
-        )
-    return classes | every
-
-
-def in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:
+def _in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:
     """Classes in the order of their values: 2 before 10 among numbers."""
     every = sorted(set(texts))
     if kind in ("int", "float"):
         with contextlib.suppress(ValueError):
             every = sorted(every, key=float)
     return np.array(every, dtype=object)
+
+
+def _without(data: Any, names: list[str]) -> Any:
+    """A table without some columns, where it is one that scikit-learn looks at."""
+    from evenodds.models.shell import drop, has_frame
+
+    return drop(data, *names) if names and has_frame(data) else data
 
 
 def _is_table(x: Any) -> bool:

@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 
 from evenodds.audit.decisions import Decision
 from evenodds.audit.judge import tally
+from evenodds.audit.metrics import Metrics
 from evenodds.audit.protected import groups_of
 from evenodds.cells import Coded
-from evenodds.data.kept import Kept
 from evenodds.data.passes import Summed, added, flat, number
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import fold_of, sum_folds
-from evenodds.errors import DataError
+from evenodds.errors import DataError, listed
 from evenodds.families.leaves import Floats
-from evenodds.models.learn import bounds, check_classes, most_rows, schema_of
+from evenodds.labels import canonical
+from evenodds.models.learn import check_classes, looked_at, schema_of, to_look_at
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
@@ -50,12 +51,15 @@ class Predicted(NamedTuple):
     said: Coded | None = None  # what was decided, where that is not the most probable class
     report: Report | None = None  # what was wrong with some rows, where nobody has said so before
 
-    def proba(self, classes: NDArray[Any]) -> Floats:
+    def proba(self, classes: Sequence[Any]) -> Floats:
         """p(class | row) with a column for each of these classes; 0 for one that the model did not know."""
         assert self.log_p is not None
-        place = {label: c for c, label in enumerate(classes.tolist())}
+        place = {canonical(label): c for c, label in enumerate(classes)}
+        mine = [canonical(label) for label in self.classes.tolist()]
+        if set(mine) - set(place):
+            raise DataError(f"the rule is for the classes {listed(list(place))}, the model's are {listed(mine)}")
         p = np.zeros((len(self.log_p), len(place)))
-        p[:, [place[label] for label in self.classes.tolist()]] = np.exp(self.log_p)
+        p[:, [place[label] for label in mine]] = np.exp(self.log_p)
         return p
 
 
@@ -104,9 +108,13 @@ class HeldOut:
             raise DataError(f"{self.source.name} has no rows with a class to judge by")
         return judged
 
+    def metrics(self) -> Metrics:
+        """How good the predictions are, in one pass; `report` is then what was wrong with some rows."""
+        return Metrics.of(self.tally(), self.classes)
+
     def counts(self, *rules: Decision) -> list[NDArray[np.int64]]:
         """What each rule says of the rows, counted as `Decision.counts` does, in one pass."""
-        classes, k = self.classes, len(self.classes) + 1
+        classes, k = self.classes.tolist(), len(self.classes) + 1
 
         def count(part: Predicted) -> Counts:
             p = part.proba(classes)
@@ -131,26 +139,27 @@ def of_model(
     model: Model, source: Source, weights: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
 ) -> HeldOut:
     """A source's rows, which the model has not learnt, predicted by it."""
-
-    def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
-        assert read.target is not None
-        yield Predicted(read.target, model.log_proba(read.table, threads), model.classes, read.weights)
-
-    plain = None if model.temper is None else of_model(model.untempered, source, weights, threads, by)
-    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain, by)
+    return _of(model, source, weights, by, lambda model, read: model.log_proba(read.table, threads))
 
 
 def of_rows(
     model: Model, source: Source, weights: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
 ) -> HeldOut:
     """The rows that the model was learnt from, each predicted without itself."""
+    return _of(
+        model, source, weights, by,
+        lambda model, read: model.leave_one_out(read.table, read.target, read.weights, threads),
+    )  # fmt: skip
 
+
+def _of(
+    model: Model, source: Source, weights: str | None, by: tuple[str, ...], log_p: Callable[[Model, Cells], Floats]
+) -> HeldOut:
     def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
         assert read.target is not None
-        log_p = model.leave_one_out(read.table, read.target, read.weights, threads)
-        yield Predicted(read.target, log_p, model.classes, read.weights)
+        yield Predicted(read.target, log_p(model, read), model.classes, read.weights)
 
-    plain = None if model.temper is None else of_rows(model.untempered, source, weights, threads, by)
+    plain = None if model.temper is None else _of(model.untempered, source, weights, by, log_p)
     return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain, by)
 
 
@@ -174,7 +183,7 @@ def of_folds(
         raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
     schema = schema_of(source, target, columns, None, weights)
     reading = Reading(schema, weights=weights)
-    keep = Kept(*bounds(schema)) if temper else None
+    keep = to_look_at(schema) if temper else None
     parts, _ = sum_folds(source, reading, folds, random_state, threads, keep)
     models = _without_each(parts, schema, settings or Settings())
     for model in models:
@@ -196,7 +205,7 @@ def of_folds(
 
     if keep is None:
         return by(models)
-    chosen = tempered(whole, keep.parts(most_rows(whole)), threads).temper
+    chosen = tempered(whole, looked_at(whole, keep), threads).temper
     return by(models) if chosen is None else by([model.believing(chosen) for model in models], by(models))
 
 

@@ -22,7 +22,7 @@ Of protected groups (`by`) the groups of the tally are a true class in a protect
 of confidence and "tempered" are left out, and there are two more:
 
 "squares"              sums    Σ of the squares of -log p(true class)
-"said" of a class      sums    Σ of its probability
+"p" of a class         sums    Σ of its probability
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from numpy.typing import NDArray
 
 from evenodds import double_double as dd
 from evenodds.audit.protected import crossed
+from evenodds.audit.ranked import EXACT, keys_of, scores_of
+from evenodds.audit.scores import ROUNDING
 from evenodds.cells import Coded, as_column
 from evenodds.data.sum import CLASSES, target_codes
 from evenodds.data.threads import in_order
@@ -45,8 +47,7 @@ from evenodds.tally import Leaf, Numbers, Tally
 
 BINS = 15  # of confidence, equally wide, each with its lower end
 RANKED = 32  # classes up to which there is an AUC: k histograms of k groups each are kept for it
-EXACT = 23  # bits of a float32's mantissa
-SLOPES = 2.0 ** np.arange(-3, 3.5, 0.5)  # exponents at which probabilities are tried; the next but one is the square
+SLOPES = 2.0 ** np.arange(-6, 3.5, 0.5)  # exponents at which probabilities are tried; the next but one is the square
 TEMPERED = ("slopes", "tempered")  # a column of its own: folds of two classes, which have none, add to others
 BLOCK = 1 << 15  # rows judged at once: what the cache holds
 
@@ -91,11 +92,10 @@ def tally(
         if by is None:
             leaves |= _honest(judged, truth, rows)
         for c, keys in enumerate(judged.keys):
-            if by is None or len(known) != 2 or c == 1:  # of two classes in groups, one is enough
-                name = scores_of(known.text(place[c]))
-                leaves[name] = _histogram(keys, rows)
-                if by is not None:
-                    leaves[name[0], "said"] = Leaf(Fixed(1), _sum(one, 1, np.exp(log_p[:, c]), rows), is_sum=True)
+            name = scores_of(known.text(place[c]))
+            leaves[name] = _histogram(keys, rows)
+            if by is not None:
+                leaves[name[0], "p"] = Leaf(Fixed(1), _sum(one, 1, np.exp(log_p[:, c]), rows), is_sum=True)
         if by is not None:
             leaves["", "squares"] = Leaf(Fixed(1), _sum(one, 1, judged.log_loss**2, rows), is_sum=True)
         elif len(known) > 2:
@@ -156,7 +156,7 @@ def _judge(log_p: Floats, truth: Ints, bits: int) -> _Judged:
         out.log_loss[part] = np.where(possible, np.maximum(-own, 0.0), 0.0)  # p may be a rounding above 1
         out.impossible[part] = np.where(possible, -1, np.where(known, 0, 1))
         if ranked:
-            out.keys[:, part] = _keys(log_odds(log, p, top), bits).T
+            out.keys[:, part] = keys_of(log_odds(log, p, top), bits).T
         p[every[known], true[known]] -= 1.0
         out.brier[part] = np.square(p).sum(axis=1) + ~known
 
@@ -191,7 +191,7 @@ def _tempered(log_p: Floats, judged: _Judged, rows: Rows) -> Numbers:
 
 
 def _check_sums(sums: Floats, start: int) -> None:
-    bad = np.flatnonzero(~(np.abs(sums - 1.0) <= 1e-5))  # float32 adds up no better; NaN is bad too
+    bad = np.flatnonzero(~(np.abs(sums - 1.0) <= ROUNDING))  # NaN is bad too
     if len(bad):
         raise DataError(
             f"the probabilities of row {start + bad[0]} add up to {sums[bad[0]]:g}, expected 1: "
@@ -209,62 +209,6 @@ def log_odds(log: Floats, p: Floats, top: Ints) -> Floats:
         odds = log - np.log1p(-p)
         odds[every, top] = log[every, top] - (second[:, 0] + np.log(np.exp(others).sum(axis=1)))
     return odds
-
-
-def _keys(odds: Floats, bits: int = EXACT) -> NDArray[np.int32]:
-    """Log-odds as integers in the same order: the 32 bits of a float32, those of negative numbers turned round.
-
-    What differs by less than 1e-7 of itself is a tie; so is what differs by less than 1e-9, which is rounding. Fewer
-    bits of the mantissa make more ties: each number goes to the nearest that has as many.
-    """
-    with np.errstate(over="ignore"):
-        every = (np.round(odds, 9) + 0.0).astype(np.float32).view(np.int32)  # + 0.0: there is one zero
-    if bits < EXACT:
-        every = (every + np.int32(1 << (EXACT - bits - 1))) & np.int32(-1 << (EXACT - bits))
-    return np.where(every < 0, every ^ np.int32(0x7FFFFFFF), every)
-
-
-def odds_of(keys: NDArray[Any]) -> Floats:
-    """The log-odds that keys stand for.
-
-    >>> odds_of(_keys(np.array([-np.inf, -0.5, 0.0, 3.0])))
-    array([-inf, -0.5,  0. ,  3. ])
-    """
-    bits = keys.astype(np.int32)
-    return np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits).view(np.float32).astype(np.float64)
-
-
-def scores_of(text: str) -> tuple[str, str]:
-    """The leaf of a class's scores; each class is a column of its own, so that models of different classes add."""
-    return f"log-odds of {text}", "scores"
-
-
-class Scores(NamedTuple):
-    """The rows of a class and all others, counted by the log-odds of the class, lowest first."""
-
-    odds: Floats
-    own: Floats
-    rest: Floats
-
-
-def scores(tally: Tally, name: str) -> Scores | None:
-    """The scores of a class; None where there are none.
-
-    Rows that were never scored, as their model did not know the class, gave it probability 0: their log-odds are -inf.
-    """
-    leaf, groups = scores_of(name), tally.groups
-    if leaf not in tally.layout.specs:
-        return None
-    assert isinstance(groups, Labels)
-    mine = groups.find(Labels.coded([name])[0].keys)
-    counts, n = tally[leaf].astype(float), tally[CLASSES][0].astype(float)
-    own, total = at(counts.T, mine)[0], at(n, mine)[0]
-    rest = counts.sum(axis=1) - own
-    odds = odds_of(tally.leaf(leaf).axis.keys)
-    never_own, never_rest = total - own.sum(), n.sum() - total - rest.sum()
-    if len(odds) and np.isneginf(odds[0]):
-        never_own, never_rest, odds, own, rest = never_own + own[0], never_rest + rest[0], odds[1:], own[1:], rest[1:]
-    return Scores(np.append(-np.inf, odds), np.append(never_own, own), np.append(never_rest, rest))
 
 
 def _histogram(keys: NDArray[np.int32], rows: Rows) -> Leaf:

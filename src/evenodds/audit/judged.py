@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.audit.judge import RANKED, TEMPERED, at, labels_of, scores
+from evenodds.audit.delong import auc
+from evenodds.audit.judge import RANKED, TEMPERED, at, labels_of
+from evenodds.audit.ranked import scores
 from evenodds.audit.reliability import Reliability, slope_of
 from evenodds.data.sum import CLASSES
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
+from evenodds.show import plain
 from evenodds.tally import Tally
 
 
@@ -45,12 +48,9 @@ class Judged:
 
     def auc(self, name: str) -> float | None:
         """The chance that a row of the class scores higher than one of another class; a tie is half a chance."""
-        c = self.names.index(name)
-        found = scores(self.tally, name) if self.k <= RANKED and 0 < self.n[c] < self.n.sum() else None
-        if found is None:
-            return None
-        below = np.cumsum(found.rest) - found.rest
-        return float(found.own @ (below + found.rest / 2) / (found.own.sum() * found.rest.sum()))
+        found = scores(self.tally, name) if self.k <= RANKED else None
+        ranks = None if found is None else auc(found.own, found.rest)
+        return None if ranks is None else ranks.auc
 
     @property
     def reliability(self) -> Iterator[Reliability]:
@@ -80,8 +80,3 @@ class Judged:
             "f1": float(2 * right / (rows + predicted)) if rows + predicted else None,
             "auc": auc,
         }
-
-
-def plain(x: float) -> float:
-    """Whole numbers as integers."""
-    return int(x) if float(x).is_integer() else float(x)

@@ -21,7 +21,6 @@ from evenodds.data.source import Source
 from evenodds.errors import DataError
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
-from evenodds.labels import canonical
 from evenodds.models.label_shift import adapted
 from evenodds.models.naive_bayes import Model
 from evenodds.show import Frame
@@ -88,7 +87,7 @@ def label_shift(
     log_p = np.concatenate(parts) if parts else np.empty((0, len(model.classes)))
     adapted_, balance = adapted(model, log_p)
     off = float(ndtri((1 + level) / 2)) * balance.errors
-    names = tuple(canonical(label) for label in model.classes.tolist())
+    names = tuple(model.names)
     ends = np.clip(balance.shares - off, 0.0, 1.0), np.clip(balance.shares + off, 0.0, 1.0)
     likeliest = Shares(names, np.exp(model.log_prior), balance.shares, *ends, level)
     confusion = None

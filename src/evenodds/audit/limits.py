@@ -19,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.audit.decisions import UNSURE, Decision, check_labels, place_of
-from evenodds.audit.judge import RANKED, log_odds, scores, tally
+from evenodds.audit.judge import RANKED, log_odds, tally
+from evenodds.audit.ranked import scores
 from evenodds.errors import DataError
-from evenodds.families import Bernoulli
+from evenodds.families import Beta
 from evenodds.labels import Ints, canonical
+from evenodds.show import percent
 from evenodds.tally import Tally
 
+MOST = float(np.finfo(np.float32).max)  # a bound is a number also where every row that it must spare had p = 1
 MARGIN = 1e-6  # of the log-odds, by which a bound is below the row that it must spare: rounding must not lose it
 
 
@@ -160,7 +163,7 @@ class AtMost(Decision):
 
 
 def _sentence(name: str, limit: Limit) -> str:
-    sure = f"{limit.confidence * 100:g} % confidence"
+    sure = f"{percent(limit.confidence)} confidence"
     share = f"{_one_in(limit.at_most)} of {name}"
     if limit.bound is not None:
         lost = f"{limit.lost:,} of {limit.rows:,} rows held out were"
@@ -187,20 +190,19 @@ def _limit(judged: Tally, name: str, at_most: float, confidence: float) -> Limit
     k = _most(lambda k: upper(k, n, confidence) <= at_most, n)
     at_or_below = own.cumsum()
     spared = int(np.searchsorted(at_or_below, k, side="right"))  # the lowest odds whose rows may not all be lost
-    odds = found.odds[spared]
     if not spared:
         return Limit(at_most, confidence, n, int(own[0]), None)
+    odds = min(found.odds[spared], MOST)
     return Limit(at_most, confidence, n, int(at_or_below[spared - 1]), float(odds - MARGIN * max(1.0, abs(odds))))
 
 
 def upper(lost: int, rows: int, confidence: float) -> float:
-    """Clopper and Pearson's upper bound of the rate of which `lost` of `rows` were seen.
+    """Clopper and Pearson's one-sided upper bound of the rate of which `lost` of `rows` were seen: a Beta's quantile.
 
     >>> round(upper(0, 3000, 0.95), 6), round(upper(1, 3000, 0.95), 6)
     (0.000998, 0.00158)
     """
-    seen = Bernoulli.tally([0, 1], weights=[rows - lost, lost])
-    return float(Bernoulli.confidence(seen, 2 * confidence - 1)[1])
+    return float(Beta(lost + 1, rows - lost).quantile(confidence)) if lost < rows else 1.0
 
 
 def rows_needed(at_most: float, confidence: float) -> int:

@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.audit.judge import BINS, RANKED, tally
-from evenodds.audit.judged import Judged, plain
+from evenodds.audit.judged import Judged
 from evenodds.audit.reliability import Brier, Reliability, distance
+from evenodds.errors import many
 from evenodds.families import Bernoulli
 from evenodds.families.leaves import Floats
-from evenodds.show import Figure, Frame, cell, printed
+from evenodds.show import Figure, Frame, cell, plain, printed
 from evenodds.tally import Tally
 
 __all__ = ["Baseline", "Metrics", "tally"]
@@ -116,7 +117,7 @@ class Metrics:
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
         confusion = {row.pop(TRUE): row for row in self.confusion.to_dicts()}
-        return vars(self) | {
+        return {name: value for name, value in vars(self).items() if name != "tempered"} | {  # which is the slope
             "classes": list(self.classes),
             "accuracy_interval": list(self.accuracy_interval),
             "baseline": self.baseline._asdict(),
@@ -128,7 +129,7 @@ class Metrics:
         }
 
     def __repr__(self) -> str:
-        title = f"{_rows(self.rows)}, {len(self.classes):,} classes"
+        title = f"{many(self.rows, 'row')}, {many(len(self.classes), 'class')}"
         return "\n\n".join([f"{title}\n{self.summary}", *self._details()])
 
     @property
@@ -198,9 +199,9 @@ class Metrics:
         """The paragraphs below the summary: what was impossible, each class, and which is taken for which."""
         said = []
         if self.unknown:
-            said.append(f"{_rows(self.unknown)} of classes the model never saw: probability 0.")
+            said.append(f"{many(self.unknown, 'row')} of classes the model never saw: probability 0.")
         if self.impossible:
-            said.append(f"{_rows(self.impossible)} of classes it knew were given probability 0.")
+            said.append(f"{many(self.impossible, 'row')} of classes it knew were given probability 0.")
         if said:
             said.append(f"So the log loss is infinite; without them it is {cell(self.log_loss_possible)}.")
         elif self.log_loss > self.baseline.log_loss:
@@ -281,7 +282,3 @@ def beside(judged: Mapping[str, Metrics]) -> Frame:
 
 def _clip(name: str) -> str:
     return printed(name, NAME)
-
-
-def _rows(n: float) -> str:
-    return "1 row" if n == 1 else f"{cell(n)} rows"

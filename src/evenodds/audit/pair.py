@@ -14,9 +14,8 @@ from evenodds.data.kept import Learnt
 from evenodds.data.memory import Table
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.labels import Labels
-from evenodds.schema import did_you_mean
 from evenodds.texts import Marks
 
 REFERENCE, NEW = "reference", "new"
@@ -92,10 +91,14 @@ class Pair:
     def sample(self) -> Table:
         """The first rows of both."""
         parts = [(source.sample(), tag) for source, tag in ((self.reference, REFERENCE), (self.new, NEW))]
-        names = [name for name in parts[0][0].columns if name not in self.without]
+        here, there = (table.columns for table, _ in parts)
+        for name in self.without:  # one that is not known yet may be missing there
+            if name not in here and name not in there:
+                raise DataError(f"{self.reference.name}: {did_you_mean(name, here)}")
+        names = [name for name in here if name not in self.without]
         for name in names:
-            if name not in parts[1][0].columns:
-                raise DataError(f"{self.new.name}: {did_you_mean(name, parts[1][0].columns)}")
+            if name not in there:
+                raise DataError(f"{self.new.name}: {did_you_mean(name, there)}")
         learnt = [Learnt(Table({n: t[n] for n in names}, t.rows, t.named), _tags(tag, t.rows)) for t, tag in parts]
         both = joined(learnt)
         return Table({**both.rows.columns, WHERE: both.target}, both.rows.rows, both.rows.named)

@@ -6,12 +6,12 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from evenodds.audit.gaps import NOT_ALL, Gap
-from evenodds.audit.protected import AND
+from evenodds.audit.protected import AND, CROSS, EVERYONE
 from evenodds.audit.rates import Rate
-from evenodds.show import Figure, Frame, cell
+from evenodds.show import Figure, Frame, cell, percent, plain
 
 if TYPE_CHECKING:
-    from evenodds.audit.audited import Audited
+    from evenodds.audit.audited import Audited, By
 
 OF = {
     "base rate": ("Of 100 with {}", "are {}"),
@@ -32,7 +32,7 @@ def sure(p: float) -> str:
     """
     if p > 0.999 or p < 0.001:
         return "more than 99.9 %" if p > 0.5 else "less than 0.1 %"
-    return f"{p:.1%}".replace(".0%", "%").replace("%", " %")
+    return percent(p, 1).replace(".0 ", " ")
 
 
 def hundred(rate: Rate, level: float) -> str:
@@ -77,7 +77,7 @@ def sentences(audited: Audited) -> list[str]:
             if gap is None or (by, c, gap.measure) in told:
                 continue
             told.add((by, c, gap.measure))
-            found.append(f"{' × '.join(by)}, {criterion}: {sentence(audited, by, c, gap)}")
+            found.append(f"{CROSS.join(by)}, {criterion}: {sentence(audited, by, c, gap)}")
     if any(len(audited.groups(by)[0]) > 1 for by in audited.subsets):
         found.append(NOT_ALL)
     few = sorted(
@@ -89,7 +89,7 @@ def sentences(audited: Audited) -> list[str]:
     return found
 
 
-def criteria(audited: Audited, by: tuple[str, ...], positive: str) -> Frame:
+def criteria(audited: Audited, by: By | None = None, positive: Any = None) -> Frame:
     """The four criteria side by side."""
     lines = []
     for name, gap in audited.criteria(by, positive).items():
@@ -101,7 +101,7 @@ def criteria(audited: Audited, by: tuple[str, ...], positive: str) -> Frame:
                 "higher": gap.high,
                 "lower": gap.low,
                 "gap": Figure(gap.gap, ".4f"),
-                f"{audited.reads.level:.0%}": f"{low:.3f} to {high:.3f}",
+                percent(audited.reads.level): f"{low:.3f} to {high:.3f}",
                 f"P(gap > {audited.reads.margin:g})": sure(gap.sure),
             }
         lines.append(line)
@@ -110,9 +110,9 @@ def criteria(audited: Audited, by: tuple[str, ...], positive: str) -> Frame:
 
 def page(audited: Audited) -> str:
     """The audit as text: tables, criteria, sentences."""
-    rows = audited.rates((), audited.positive[0])["base rate"]["everyone"].n
-    parts = [f"{cell(int(rows) if rows == int(rows) else rows)} rows, audited by {', '.join(audited.reads.by)}"]
+    rows = audited.rates((), audited.positive[0])["base rate"][EVERYONE].n
+    parts = [f"{cell(plain(rows))} rows, audited by {', '.join(audited.reads.by)}"]
     for by, c in itertools.product(audited.subsets, audited.positive):
-        title = f"{' × '.join(by)}: {c}" if len(audited.positive) > 1 else " × ".join(by)
+        title = CROSS.join(by) + (f": {c}" if len(audited.positive) > 1 else "")
         parts.append(f"{title}\n{audited.table(by, c)}\n\n{criteria(audited, by, c)}")
     return "\n\n".join([*parts, "\n".join(sentences(audited))])

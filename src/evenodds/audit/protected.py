@@ -21,8 +21,10 @@ from evenodds.families import Categorical
 from evenodds.labels import Ints, Labels
 from evenodds.schema import Column, Schema
 
-BETWEEN = "\x1f"  # the separator of units: no value holds it
+SEPARATOR = "\x1f"  # the separator of units: no value holds it
 AND = " & "  # between the values of an intersection, as people read it
+CROSS = " × "  # between its columns
+EVERYONE = "everyone"  # the group by no column
 MISSING = "(missing)"  # a group of its own: who did not say is treated somehow, too
 MOST = 1 << 14  # groups
 
@@ -31,13 +33,10 @@ def together(columns: Sequence[Coded]) -> Coded:
     """Each row's values of all columns as one label; a missing value is one of its own."""
     combined, texts = np.zeros(len(columns[0].codes), np.int64), [""]
     for j, column in enumerate(columns):
-        names = [*column.labels.texts(), MISSING]
-        for name in names:
-            if BETWEEN in name:
-                raise DataError(f"the group {name!r} holds the character U+001F, which keeps groups apart: rename it")
+        names = [*_whole(column.labels, "group"), MISSING]
         combined = combined * len(names) + column.places % len(names)  # a missing one is at -1: the last
         present, combined = _numbered(combined, len(texts) * len(names))
-        head = BETWEEN if j else ""
+        head = SEPARATOR if j else ""
         texts = [texts[at // len(names)] + head + names[at % len(names)] for at in present.tolist()]
         if len(texts) > MOST:
             raise DataError(f"there are more than {MOST:,} groups: audit by fewer columns, or by coarser ones")
@@ -54,17 +53,26 @@ def groups_of(batch: Batch, read: Cells, by: tuple[str, ...]) -> Coded:
 
 def apart(text: str) -> tuple[str, ...]:
     """The values that a label was put together from."""
-    return tuple(text.split(BETWEEN))
+    return tuple(text.split(SEPARATOR))
 
 
 def crossed(target: Coded, by: Coded) -> tuple[Labels, Ints]:
     """The labels of each true class in each group, and each row's place among them."""
     if len(by.codes) != len(target.codes):
         raise DataError(f"{len(by.codes)} groups for {len(target.codes)} rows: expected one for each row")
-    classes, groups = target.labels.texts(), by.labels.texts()
-    labels, place = Labels.coded([f"{c}{BETWEEN}{g}" for c in classes for g in groups])
+    classes, groups = _whole(target.labels, "class"), by.labels.texts()
+    labels, place = Labels.coded([f"{c}{SEPARATOR}{g}" for c in classes for g in groups])
     at = target.place[target.codes] * len(groups) + by.places
     return labels, place[at]
+
+
+def _whole(labels: Labels, what: str) -> list[str]:
+    """The names of groups or classes, of which none would fall apart."""
+    names = labels.texts()
+    for name in names:
+        if SEPARATOR in name:
+            raise DataError(f"the {what} {name!r} holds the character U+001F, which keeps groups apart: rename it")
+    return names
 
 
 def _numbered(codes: Ints, most: int) -> tuple[Ints, NDArray[np.int64]]:

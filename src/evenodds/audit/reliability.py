@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.audit.judge import SLOPES, Scores
+from evenodds.audit.judge import SLOPES
+from evenodds.audit.ranked import Scores
 from evenodds.families import Bernoulli
 from evenodds.families.leaves import Floats
-from evenodds.show import Frame
+from evenodds.show import Frame, plain
 
 BINS, LEVEL, WIDE = 10, 0.95, 33  # bins of equal mass; of intervals; columns of the picture
 APART = 0.2  # in log-odds: folds' models differ by less of rows that are alike, and a fold's own rows pull it down
@@ -56,7 +57,8 @@ class Line(NamedTuple):
 class Reliability:
     """How honest the probabilities of one class are.
 
-    >>> from evenodds.audit.judge import scores, tally
+    >>> from evenodds.audit.judge import tally
+    >>> from evenodds.audit.ranked import scores
     >>> forecast = np.repeat([[0.9, 0.1], [0.2, 0.8]], [10, 5], axis=0)
     >>> weather = ["dry"] * 8 + ["wet"] * 2 + ["dry"] * 1 + ["wet"] * 4
     >>> wet = Reliability("wet", scores(tally(weather, np.log(forecast), ["dry", "wet"]), "wet"))
@@ -109,14 +111,17 @@ class Reliability:
             return 1 / (1 + np.exp(self.scores.odds))
 
     @functools.cached_property
-    def table(self) -> Frame:
+    def numbers(self) -> Frame:
         """For each bin what was said on average, how often it was so, and the 95 % confidence interval of that."""
         _, n, p, _, own = self._binned
         ends = [Bernoulli.confidence(Bernoulli.tally([0, 1], weights=sides), LEVEL) for sides in zip(n - own, own)]
         lines = np.column_stack([p / n, own / n, ends, n]).tolist()
-        return Frame(
-            [dict(zip(COLUMNS, (*line, int(m) if m == int(m) else m))) | {SCALE: _drawn(*line)} for *line, m in lines]
-        )
+        return Frame([dict(zip(("said", "seen", "low", "high", "rows"), (*line, plain(m)))) for *line, m in lines])
+
+    @property
+    def table(self) -> Frame:
+        """The same with a picture beside it, for letters of one width."""
+        return Frame([row | {SCALE: _drawn(*list(row.values())[:4])} for row in self.numbers])
 
     @property
     def ece(self) -> float:
@@ -157,14 +162,13 @@ class Reliability:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        bins = [{name: row[name] for name in COLUMNS} for row in self.table]
         return {
             "ece": self.ece,
             "ece_by_chance": self.ece_by_chance,
             "excess_ece": self.excess_ece,
             "brier": {"score": self.brier.score, **self.brier._asdict()},
             "line": None if self.line is None else self.line._asdict(),
-            "bins": bins,
+            "bins": self.numbers.to_dicts(),
         }
 
 
@@ -232,7 +236,6 @@ def distance(n: Floats, mean: Floats, variance: Floats) -> Floats:
     return np.where(plain > 0, 2 * np.exp(log) * np.sqrt(variance / np.where(plain > 0, plain, 1.0)), 0.0)
 
 
-COLUMNS = ("said", "seen", "low", "high", "rows")
 SCALE = f"0{'½':^{WIDE - 2}}1"
 
 

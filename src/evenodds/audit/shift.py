@@ -14,29 +14,30 @@ there. So one pass over both sources is enough, of any size, and tallies kept fr
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from evenodds.audit.counted import association, countable, counts_of, means, moments_of, word_table
 from evenodds.audit.delong import Auc, auc
-from evenodds.audit.judge import scores, tally
-from evenodds.audit.judged import plain
+from evenodds.audit.judge import tally
 from evenodds.audit.pair import NEW, REFERENCE, WHERE, Pair
-from evenodds.audit.word_tests import comparable, word_tests
+from evenodds.audit.ranked import scores
+from evenodds.audit.word_tests import bonferroni, comparable, holm, word_tests
 from evenodds.data.files import read
 from evenodds.data.passes import number
 from evenodds.data.reading import Reading
+from evenodds.data.report import Report
 from evenodds.data.sum import fold_of, sum_folds
-from evenodds.errors import DataError
+from evenodds.errors import DataError, many
 from evenodds.families import WordCounts
+from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
 from evenodds.models.learn import schema_of
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Schema, SchemaWarning
-from evenodds.show import Figure, Frame
+from evenodds.show import Figure, Frame, percent, plain
 from evenodds.tally import Tally
 
 WORDS = 10  # shown
@@ -52,6 +53,7 @@ class Drift:
     joint: Auc | None  # how well a model tells rows it has not learnt apart: 0.5 if it cannot
     joint_p: float | None
     level: float
+    report: Report = field(default_factory=Report)  # what was wrong with some rows
 
     @property
     def changed(self) -> list[str]:
@@ -68,11 +70,7 @@ class Drift:
         n = len(self.columns)
         found = [f"{len(self.changed)} of {n} columns changed: {', '.join(self.changed)}." if self.changed else
                  f"None of {n} columns changed more than chance would have it."]  # fmt: skip
-        for row in self.columns:
-            if row["changed"]:
-                found.append(
-                    f"{row['column']}: {row['distance']:.1%} of the rows moved{row['said']}.".replace("%", " %")
-                )
+        found += [f"{row['column']}: {row['said']}." for row in self.columns if row["changed"]]
         if self.joint is not None and self.joint_p is not None:
             told = "can" if self.joint_p < 1 - self.level else "cannot"
             found.append(
@@ -100,7 +98,7 @@ def drift(
     Half of the rows, by chance, teach the model of where a row comes from; it then tells the other half apart.
     """
     left_out = () if target is None else (target,)
-    before, after = (side if hasattr(side, "batches") else read(side) for side in (reference, new))
+    before, after = map(read, (reference, new))
     pair = Pair(before, after, left_out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)
@@ -108,19 +106,12 @@ def drift(
     if not schema.features:
         raise DataError("there is no column to compare: all look like identifiers or dates; name some in columns=")
     reading = Reading(schema)
-    halves, _ = sum_folds(pair, reading, 2, random_state, threads)
+    halves, report = sum_folds(pair, reading, 2, random_state, threads)
     model = Model(schema, halves[0] + halves[1])
     if len(model.classes) < 2:
         raise DataError("one of the two sources has no rows")
-    found = [_column(model, name) for name in schema.features if countable(model, name)]
-    words = [one for name in schema.features if schema.features[name].words for one in _words(model, name, level)]
     joint = _joint(pair, reading, halves[0], random_state, level, threads)
-    p = None
-    if joint is not None and joint.error:
-        from scipy.special import ndtr
-
-        p = float(ndtr(-(joint.auc - 0.5) / joint.error))
-    return Drift(model, _judged(found, level), Frame(words), joint, p, level)
+    return Drift(model, *_compared(model, level), joint, _joint_p(joint), level, report)
 
 
 def drift_since(model: Model, new: Tally, level: float = 0.95) -> Drift:
@@ -135,63 +126,89 @@ def drift_since(model: Model, new: Tally, level: float = 0.95) -> Drift:
     both = Model(Schema(columns, WHERE), sides[0] + sides[1])
     if len(both.classes) < 2:
         raise DataError("the model, or the new source, has no rows")
-    features = both.schema.features
-    found = [_column(both, name) if countable(both, name) else _mean(both, name) for name in features]
-    found = [one for one in found if one]
-    words = [one for name in features if features[name].words for one in _words(both, name, level)]
-    return Drift(both, _judged(found, level), Frame(words), None, None, level)
+    return Drift(both, *_compared(both, level), None, None, level)
+
+
+def _compared(model: Model, level: float) -> tuple[Frame, Frame]:
+    """A line for each column that can be compared, those that changed most first; and the words that did."""
+    lines, words = list[dict[str, Any]](), list[dict[str, Any]]()
+    for name, column in model.schema.features.items():
+        if column.words is not None:
+            line, some = _text(model, name, level)
+            lines.append(line)
+            words += some
+        elif countable(model, name):
+            lines.append(_column(model, name))
+        elif (known := moments_of(model, name)) is not None:
+            lines.append(_mean(name, *(part[_sides(model)] for part in known)))
+    changed = holm([line["p"] for line in lines], level)
+    judged = [{**line, "p": Figure(line["p"], ".3g"), "changed": yes} for line, yes in zip(lines, changed)]
+    return Frame(sorted(judged, key=lambda line: line["p"])), Frame(words)
+
+
+def _sides(model: Model) -> list[int]:
+    """The places of the reference and of the new rows."""
+    return [model.place(where) for where in (REFERENCE, NEW)]
 
 
 def _column(model: Model, name: str) -> dict[str, Any]:
     """The test and the effect of one column."""
     names, table = counts_of(model, name)
-    at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
     p, v, *_ = association(table)
-    shares = table[:, at] / table[:, at].sum(axis=0)
+    sides = table[:, _sides(model)]
+    shares = sides / sides.sum(axis=0)
     moved = shares[:, 1] - shares[:, 0]
-    up, down = int(np.argmax(moved)), int(np.argmin(moved))
-    came = [n for n, (a, b) in zip(names, table[:, at]) if b > 0 and a == 0]
-    went = [n for n, (a, b) in zip(names, table[:, at]) if a > 0 and b == 0]
-    said = f", most to {names[up]!r} from {names[down]!r}" if moved[up] > 0 else ""
+    up, down, distance = int(np.argmax(moved)), int(np.argmin(moved)), float(np.abs(moved).sum() / 2)
+    came = [n for n, (a, b) in zip(names, sides) if b > 0 and a == 0]
+    went = [n for n, (a, b) in zip(names, sides) if a > 0 and b == 0]
+    said = f"{percent(distance, 1)} of the rows moved"
+    said += f", most to {names[up]!r} from {names[down]!r}" if moved[up] > 0 else ""
     said += f"; new: {', '.join(came[:5])}" if came else ""
     said += f"; gone: {', '.join(went[:5])}" if went else ""
-    return {"column": name, "distance": float(np.abs(moved).sum() / 2), "V": v, "p": p, "said": said}
+    return {"column": name, "distance": distance, "V": v, "p": p, "said": said}
 
 
-def _mean(model: Model, name: str) -> dict[str, Any]:
-    """The test of a column that only its moments are kept of: of its mean; nothing where those are not kept either."""
-    known = moments_of(model, name)
-    if known is None:
-        return {}
-    at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
-    n, mean, variance = (part[at] for part in known)
+def _mean(name: str, n: Floats, mean: Floats, variance: Floats) -> dict[str, Any]:
+    """The test of a column that only its moments are kept of: of its mean."""
     found = means(n, mean, variance)
-    said = f", its mean from {mean[0]:.4g} to {mean[1]:.4g}"
+    said = f"{percent(found.distance, 1)} of the rows moved, its mean from {mean[0]:.4g} to {mean[1]:.4g}"
     return {"column": name, "distance": found.distance, "V": found.v, "p": found.p, "said": said}
 
 
-def _judged(found: list[dict[str, Any]], level: float) -> Frame:
-    """The columns, those that changed most first; Holm's correction for many of them."""
-    ordered, still = sorted(found, key=lambda row: row["p"]), True
-    lines = []
-    for i, row in enumerate(ordered):
-        still = still and row["p"] * (len(ordered) - i) <= 1 - level
-        lines.append({**row, "p": Figure(row["p"], ".3g"), "changed": still})
-    return Frame(lines)
+def _text(model: Model, name: str, level: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A column of text by its words: how far the share of one moved, and those that changed, the surest first.
 
-
-def _words(model: Model, name: str, level: float) -> Iterator[dict[str, Any]]:
-    """The words whose share changed: those that came, then those that went, the surest first."""
+    Those that came are before those that went.
+    """
     counts = WordCounts.counts(model.column_tally(name))
     keys, table, totals = word_table(model, name)
-    at = [model.classes.tolist().index(where) for where in (REFERENCE, NEW)]
-    found = word_tests(table[:, at], totals[at], level)
-    ratio = np.log((found.table[:, 1] + 0.5) / totals[at[1]]) - np.log((found.table[:, 0] + 0.5) / totals[at[0]])
+    here, at = totals[_sides(model)], table[:, _sides(model)]
+    found = word_tests(at, here, level)
+    sure = keys[found.which[found.sure]]  # there may be very many: only those that are shown are spelt
+    shares = found.table[found.sure] / here
+    moved = np.abs(shares[:, 1] - shares[:, 0])
+    line: dict[str, Any] = {
+        "column": name,
+        "distance": float(moved.max(initial=0.0)),
+        "V": None,
+        "p": bonferroni(found.p),
+    }
+    said = ""
+    if len(sure):
+        most = int(np.argmax(moved))
+        said = (
+            f"{many(len(sure), 'word')} changed, most {counts.text(int(sure[most]))!r}, "
+            f"from {' to '.join(percent(p, 1) for p in shares[most].tolist())}"
+        )
+    ratio = np.diff(np.log((found.table[found.sure] + 0.5) / here), axis=1)[:, 0]
+    words = []
     for sign, what in ((1, "came"), (-1, "went")):
-        for w in [w for w in found.sure if sign * ratio[w] > 0][:WORDS]:
-            before, after = map(plain, found.table[w].tolist())
-            line = {"word": counts.text(int(keys[found.which[w]])), "change": what, "before": before, "after": after}
-            yield {"column": name, **line, "log-ratio": float(ratio[w]), "p": Figure(float(found.p[w]), ".3g")}
+        for w in np.flatnonzero(sign * ratio > 0)[:WORDS].tolist():
+            before, after = map(plain, found.table[found.sure[w]].tolist())
+            word = counts.text(int(sure[w]))
+            one = {"column": name, "word": word, "change": what, "before": before, "after": after}
+            words.append({**one, "log-ratio": float(ratio[w]), "p": Figure(float(found.p[found.sure[w]]), ".3g")})
+    return {**line, "said": said}, words
 
 
 def _joint(pair: Pair, reading: Reading, learnt: Tally, seed: int, level: float, threads: int | None) -> Auc | None:
@@ -209,3 +226,13 @@ def _joint(pair: Pair, reading: Reading, learnt: Tally, seed: int, level: float,
             parts.append(tally(cells.target[mine], log_p, model.classes))
     judged = scores(Tally.total(parts), NEW)
     return None if judged is None else auc(judged.own, judged.rest, level)
+
+
+def _joint_p(joint: Auc | None) -> float | None:
+    """How probable such an AUC is by chance; where all rows are told apart, or none, its error is 0."""
+    if joint is None or joint.error is None:
+        return None
+    from scipy.special import ndtr
+
+    beyond = joint.auc - 0.5
+    return float(ndtr(-beyond / joint.error)) if joint.error else float(1 - np.sign(beyond)) / 2

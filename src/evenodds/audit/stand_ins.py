@@ -14,12 +14,12 @@ import numpy as np
 
 from evenodds.audit.counted import association, association_within, countable, counts_of, information, word_table
 from evenodds.audit.crossed import Crossed, cross
-from evenodds.audit.word_tests import comparable, word_tests
+from evenodds.audit.word_tests import bonferroni, comparable, holm, word_tests
 from evenodds.data.source import Source
 from evenodds.families import WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.models.naive_bayes import Model
-from evenodds.show import Figure, Frame
+from evenodds.show import Figure, Frame, percent
 
 TELLS = 0.1  # Cramér's V from which on a column is said to stand in for the group: a small effect (Cohen 1988)
 WORDS = 20  # shown
@@ -48,20 +48,20 @@ class StandIns:
     def sentences(self) -> list[str]:
         """In plain words."""
         own = [row["evidence"] for row in self.columns if row["column"] == self.by]
-        found = [f"{self.by} itself carries {own[0]:.0%} of the evidence for {self.target}."] if own else []
+        found = [f"{self.by} itself carries {percent(own[0], 0)} of the evidence for {self.target}."] if own else []
         if not self.named:
             found.append(f"No other column tells {self.by}: none stands in for it.")
         else:
             found.append(
                 f"{', '.join(self.named)} {'tells' if len(self.named) == 1 else 'tell'} {self.by}, and "
-                f"{'carries' if len(self.named) == 1 else 'together carry'} {self.share:.0%} of the evidence for "
-                f"{self.target}: a model without {self.by} still has that."
+                f"{'carries' if len(self.named) == 1 else 'together carry'} {percent(self.share, 0)} of the evidence "
+                f"for {self.target}: a model without {self.by} still has that."
             )
         if len(self.words):
             shown = ", ".join(f"{row['word']} ({row['group']})" for row in self.words.rows[:5])
             share = sum(row["evidence"] for row in self.words)
-            found.append(f"Words that tell {self.by}, with {share:.0%} of the evidence: {shown}.")
-        return [one.replace("%", " %") for one in found]
+            found.append(f"Words that tell {self.by}, with {percent(share, 0)} of the evidence: {shown}.")
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -124,12 +124,9 @@ def _judged(lines: list[dict[str, Any]], total: float, level: float) -> Frame:
 
 def _sure(lines: list[dict[str, Any]], which: str, level: float) -> set[str]:
     """The columns that tell the group surely (Holm 1979), and by more than next to nothing."""
-    still, found = True, set[str]()
-    for i, line in enumerate(sorted(lines, key=lambda line: line[f"p{which}"])):
-        still = still and line[f"p{which}"] * (len(lines) - i) <= 1 - level
-        if still and (line[f"V{which}"] is None or line[f"V{which}"] >= TELLS):
-            found.add(line["column"])
-    return found
+    sure = holm([line[f"p{which}"] for line in lines], level)
+    effects = [line[f"V{which}"] for line in lines]
+    return {line["column"] for line, yes, v in zip(lines, sure, effects) if yes and (v is None or v >= TELLS)}
 
 
 def _text(of: Crossed, name: str, level: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -157,7 +154,7 @@ def _text(of: Crossed, name: str, level: float) -> tuple[dict[str, Any], list[di
 
 def _line(name: str, p: Floats, within: Floats, evidence: float) -> dict[str, Any]:
     """A column of text: its p is the smallest of its words', times how many they are."""
-    least, inside = (min(float(each.min()) * len(each), 1.0) if len(each) else 1.0 for each in (p, within))
+    least, inside = bonferroni(p), bonferroni(within)
     return {"column": name, "V": None, "p": least, "V in class": None, "p in class": inside, "evidence": evidence}
 
 

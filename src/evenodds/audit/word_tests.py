@@ -1,7 +1,8 @@
-"""Which words are told apart by where they occur: a test for each, and of many tests few false alarms."""
+"""Which words are told apart by where they occur: a test for each; and of many tests, few false alarms or none."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,6 +47,24 @@ def word_tests(table: Floats, totals: Floats, level: float) -> WordTests:
     order = np.argsort(p, kind="stable")
     within = np.flatnonzero(p[order] <= (1 - level) * np.arange(1, len(p) + 1) / max(len(p), 1))
     return WordTests(often, table[often], totals, p, order[: within[-1] + 1] if len(within) else order[:0])
+
+
+def bonferroni(p: Floats) -> float:
+    """The p of many tests together: the smallest, times how many they are; 1 of none."""
+    return min(float(p.min()) * len(p), 1.0) if len(p) else 1.0
+
+
+def holm(p: Sequence[float], level: float) -> list[bool]:
+    """Which of some tests differ, so that with probability `level` none of them is a false alarm (Holm 1979).
+
+    >>> holm([0.02, 0.001, 0.03, 0.9], 0.95)
+    [False, True, False, False]
+    """
+    values = np.asarray(p, float)
+    order = np.argsort(values, kind="stable")
+    sure = np.zeros(len(values), bool)
+    sure[order] = np.logical_and.accumulate(values[order] * np.arange(len(values), 0, -1) <= 1 - level)
+    return sure.tolist()
 
 
 def comparable(schema: Schema) -> Schema:

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from evenodds.bandits import store
-from evenodds.bandits.experiment import Experiment, check_minimum, insert
-from evenodds.bandits.kept_arm import Arm
+from evenodds.bandits.experiment import Experiment, insert
+from evenodds.bandits.kept_arm import Arm, learn
 from evenodds.bandits.store import Path
 from evenodds.errors import DataError
-
-ALIKE = ("policy", "rewards", "minimum", "low", "high")
 
 
 def add(paths: Sequence[Path], out: Path) -> None:
@@ -27,12 +25,12 @@ def add(paths: Sequence[Path], out: Path) -> None:
     with contextlib.ExitStack() as stack:
         parts = [stack.enter_context(Experiment(path)) for path in paths]
         first = parts[0]
+        said = first.rules.written()
         for path, part in zip(paths[1:], parts[1:]):
-            for name in ALIKE:
-                if part.settings[name] != first.settings[name]:
+            for name, text in part.rules.written().items():
+                if text != said[name] and name != "seed":
                     raise DataError(
-                        f"{os.fspath(path)} has another {name} than {os.fspath(paths[0])}: "
-                        f"{part.settings[name]}, not {first.settings[name]}"
+                        f"{os.fspath(path)} has another {name} than {os.fspath(paths[0])}: {text}, not {said[name]}"
                     )
         arms: dict[str, Arm] = {}
         decided: dict[str, dict[str, Any]] = {}
@@ -43,18 +41,15 @@ def add(paths: Sequence[Path], out: Path) -> None:
                 mine.retired, mine.last = mine.retired & arm.retired, max(mine.last, arm.last)
             for row in rows:
                 _join(decided, row, os.fspath(path))
-        check_minimum(first.minimum, sum(not arm.retired for arm in arms.values()))
+        first.rules.check_arms(sum(not arm.retired for arm in arms.values()))
         rewarded = sorted(
             (r for r in decided.values() if r["reward"] is not None), key=lambda r: (r["rewarded"], r["id"])
         )
         order = {row["id"]: nth for nth, row in enumerate(rewarded, 1)}
-        factor = first.factor
         for row in decided.values():
             arms[row["arm"]].decided += 1
         for row in rewarded:
-            for arm in arms.values() if factor else ():
-                arm.fade(factor or 1.0)
-            arms[row["arm"]].learn(row["reward"])
+            learn(arms.values(), arms[row["arm"]], row["reward"], first.rules.factor)
 
         def fill(connection: Any) -> None:
             for arm in arms.values():
@@ -68,8 +63,7 @@ def add(paths: Sequence[Path], out: Path) -> None:
                 ),
             )  # fmt: skip
 
-        settings = {name: value for name, value in first.settings.items() if name != "format"}
-        store.create(out, settings, fill)
+        store.create(out, said, fill)
 
 
 def _join(decided: dict[str, dict[str, Any]], row: dict[str, Any], path: str) -> None:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from evenodds import double_double as dd
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Family, Gaussian, Poisson, numeric
-from evenodds.families.base import COLUMN
+from evenodds.families.base import COLUMN, LARGEST
 from evenodds.families.leaves import Rows, read_exactly
 from evenodds.labels import Fixed
 from evenodds.tally import Leaf, Tally
 
 Floats = NDArray[np.float64]
 FAMILIES: dict[str, type[Family]] = {family.name: family for family in (Bernoulli, Gaussian, Poisson)}
+LEAVES: dict[type[Family], tuple[str, int]] = {Bernoulli: ("sides", 1), Poisson: ("events", 0)}  # where Σ reward is
 REWARD = "reward"
 
 
@@ -74,7 +75,7 @@ class Arms:
 
     def forget(self, arm: int, reward: float) -> Arms:
         """As if that reward had never been."""
-        return replace(self, tally=self.tally + self.one(arm, reward, None) * -1)  # `-` would drop an arm left empty
+        return replace(self, tally=self.tally - self.one(arm, reward, None))
 
     def fade(self, factor: float) -> Arms:
         """All rewards worth less."""
@@ -94,7 +95,7 @@ class Arms:
     @cached_property
     def total(self) -> Floats:
         """Σ reward of each."""
-        leaf, row = {Bernoulli: ("sides", 1), Poisson: ("events", 0)}.get(self.family, ("moments", 0))
+        leaf, row = LEAVES.get(self.family, ("moments", 0))
         return self.tally[REWARD, leaf].astype(float)[row]
 
     @cached_property
@@ -117,8 +118,10 @@ def check_reward(family: type[Family], reward: Any, low: float | None = None, hi
     """The reward as a number, if such an arm can give it."""
     try:
         value = float(reward)
-    except (TypeError, ValueError):
-        raise DataError(f"the reward {reward!r} is no number") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"the reward {reward!r:.80} is no number, or too large for one") from None
+    if LARGEST < abs(value) < np.inf:
+        raise DataError(f"the reward {value:g} is too large: its square must be a number too, up to {LARGEST:g}")
     if np.isnan(value) or family.impossible(np.array([value]))[0]:
         raise DataError(
             f"the reward {value:g} cannot be: a {family.__name__} arm {family.holds.replace('holds', 'gives')}"

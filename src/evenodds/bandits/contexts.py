@@ -37,7 +37,7 @@ class LinearArms:
     @classmethod
     def nothing(cls, arms: int, width: int) -> LinearArms:
         """Arms that were never pulled."""
-        return cls(_tally(np.zeros((width, 0)), np.zeros(0), arms, 0), np.zeros(width))
+        return cls(_tally(np.zeros(width), 0.0, arms, 0), np.zeros(width))
 
     def __len__(self) -> int:
         return len(self.tally.groups)
@@ -52,8 +52,7 @@ class LinearArms:
 
     def learn_at(self, context: Any, arm: int, reward: float) -> LinearArms:
         """These arms and one more reward, in some context."""
-        x = np.asarray(context, float)[:, None]
-        return replace(self, tally=self.tally + _tally(x, np.array([float(reward)]), len(self), arm))
+        return replace(self, tally=self.tally + _tally(np.asarray(context, float), float(reward), len(self), arm))
 
     @cached_property
     def gram(self) -> Floats:
@@ -67,16 +66,13 @@ class LinearArms:
         return self.tally[X, "cross"].T
 
 
-def _tally(x: Floats, rewards: Floats, arms: int, arm: int) -> Tally:
-    """The sums of some rewards of one arm, in contexts x (width, rewards)."""
+def _tally(x: Floats, reward: float, arms: int, arm: int) -> Tally:
+    """The sums of one reward of an arm in context x: products of two doubles, and what rounding took from them."""
     width = len(x)
-    gram, cross, rows = np.zeros((2, width * width, arms)), np.zeros((2, width, arms)), np.zeros((1, arms), np.int64)
-    gram[0, :, arm], cross[0, :, arm], rows[0, arm] = (x @ x.T).ravel(), x @ rewards, len(rewards)
-    if len(rewards) == 1:  # a product of two doubles, and what rounding took from it
-        gram[:, :, arm] = dd.multiply(dd.of(np.repeat(x[:, 0], width)), dd.of(np.tile(x[:, 0], width)))
-        cross[:, :, arm] = dd.multiply(dd.of(x[:, 0]), dd.of(np.full(width, rewards[0])))
+    gram, cross = np.zeros((2, width * width, arms)), np.zeros((2, width, arms))
+    gram[:, :, arm] = dd.multiply(dd.of(np.repeat(x, width)), dd.of(np.tile(x, width)))
+    cross[:, :, arm] = dd.multiply(dd.of(x), dd.of(np.full(width, reward)))
     leaves = {
-        (X, "rows"): Leaf(Fixed(1), rows),
         (X, "gram"): Leaf(Fixed(width * width), gram, is_sum=True),
         (X, "cross"): Leaf(Fixed(width), cross, is_sum=True),
     }

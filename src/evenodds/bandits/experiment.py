@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from evenodds.bandits import naming, store
-from evenodds.bandits.arms import FAMILIES, Arms, check_reward
+from evenodds.bandits.arms import Arms, check_reward
 from evenodds.bandits.dice import Dice, seed_of
-from evenodds.bandits.forgetting import Fading
-from evenodds.bandits.kept_arm import SUMS, Arm
-from evenodds.bandits.policies import UCB, EpsilonGreedy, Greedy, Policy, Thompson
+from evenodds.bandits.kept_arm import SUMS, Arm, learn, read_arms
+from evenodds.bandits.policies import Policy, Thompson
+from evenodds.bandits.rules import Rules
 from evenodds.bandits.store import Path
 from evenodds.errors import DataError
 from evenodds.families import Family
 
-GROWN = 0.02  # the probabilities are formed anew once there are so many more rewards
+GROWN = 0.02  # the probabilities are formed anew once there are so many more rewards than were known
 MANY = 10_000  # arms at most
 
 
 @dataclass(frozen=True)
-class Decision:
+class Choice:
     """The arm for an id, and the probability with which it was chosen."""
 
     id: str
@@ -43,7 +43,7 @@ class Experiment:
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "button.bandit")
-    ...     create(path, ["green", "red"], seed=1)
+    ...     create(path, ["green", "red"], random_state=1)
     ...     with Experiment(path) as button:
     ...         first = button.decide("visitor 7")
     ...         button.reward("visitor 7", 1), button.reward("visitor 7", 1), button.decide("visitor 7") == first
@@ -51,21 +51,22 @@ class Experiment:
     """
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
-        self._shares: tuple[list[Arm], list[float], int] | None = None  # the arms, how probable, after how many rewards
+        self._shares: tuple[list[Arm], list[float], float] | None = None  # the arms, how probable, until which reward
         self._rewarded, self._last = 0, 0.0  # how many rewards there are, and when the last thing happened
         self.arms: list[Arm] = []
         self._store = store.Store(path, durable, self._load)
         with self._store.explained():
-            self.settings = dict(self._store.connection.execute("select name, value from settings"))
-        self.policy: Policy = naming.read(json.loads(self.settings["policy"]))
-        self.family: type[Family] = FAMILIES[self.settings["rewards"]]
-        self.minimum = float(self.settings["minimum"])
-        self.low, self.high = (float(self.settings[end]) for end in ("low", "high"))
-        self.factor = self.policy.factor if isinstance(self.policy, Fading) else None
+            said = dict(self._execute("select name, value from settings"))
+        try:
+            self.rules = Rules.read(said)
+        except DataError as error:
+            self.close()
+            raise self._store.damaged(error) from None
 
-    def decide(self, id: str) -> Decision:
+    def decide(self, id: str) -> Choice:
         """The arm for this id: chosen now and written down, or as it was when the id was first seen."""
-        return self._store.do(lambda: self._decide(_checked_id(id)))
+        name = _checked_id(id)  # here, so that what cannot be fails nobody else's request
+        return self._store.do(lambda: self._decide(name))
 
     def reward(self, id: str, reward: float) -> bool:
         """What the arm of an id has paid. True if that is news; a second time the same reward changes nothing."""
@@ -73,7 +74,11 @@ class Experiment:
 
     def rewards(self, rewards: Mapping[str, float]) -> int:
         """The rewards of many ids, all of them or, if one cannot be, none. How many were news."""
-        return self._store.do(lambda: self._reward(dict(rewards)))
+        checked = {
+            _checked_id(id): check_reward(self.rules.family, r, self.rules.low, self.rules.high)
+            for id, r in rewards.items()
+        }
+        return self._store.do(lambda: self._reward(checked))
 
     def add_arm(self, name: str) -> None:
         """One more arm from now on, or a retired one again."""
@@ -124,30 +129,34 @@ class Experiment:
         return self._store.connection.execute(sql, values)
 
     def _load(self) -> None:
-        self.arms = [Arm(*row) for row in self._execute("select * from arms order by place")]
+        try:
+            self.arms = read_arms(self._execute("select * from arms order by place"), self.rules.family)
+            self.rules.check_arms(sum(not arm.retired for arm in self.arms))
+        except DataError as error:
+            raise self._store.damaged(error) from None
         self._rewarded, self._last = sum(arm.rewarded for arm in self.arms), max(arm.last for arm in self.arms)
         self._shares = None
 
     def _probabilities(self) -> tuple[list[Arm], list[float]]:
         """The arms that can be chosen, and with which probability."""
-        if self._shares is None or self._rewarded > self._shares[2] * (1 + GROWN):
-            active = [arm for arm in self.arms if not arm.retired]
-            p = self.policy.shares(_known(self.family, active), 1.0 + sum(arm.n for arm in self.arms))
-            shares = self.minimum + (1 - len(active) * self.minimum) * p
-            self._shares = active, shares.tolist(), self._rewarded
+        if self._shares is None or self._rewarded > self._shares[2]:
+            active, known = [arm for arm in self.arms if not arm.retired], sum(arm.n for arm in self.arms)
+            p = self.rules.policy.shares(_known(self.rules.family, active), 1.0 + known)
+            shares = self.rules.minimum + (1 - len(active) * self.rules.minimum) * p
+            self._shares = active, shares.tolist(), self._rewarded + GROWN * known  # what has faded is not known
         return self._shares[:2]
 
-    def _decide(self, id: str) -> Decision:
+    def _decide(self, id: str) -> Choice:
         arms, p = self._probabilities()
-        at = Dice(seed_of(self.settings["seed"], id)).drawn(p)
+        at = Dice(seed_of(self.rules.seed, id)).drawn(p)
         arm, now = arms[at], self._now()
         new = "insert into decisions values (?, ?, ?, ?, null, null, null) on conflict do nothing"
         if not self._execute(new, (id, arm.place, p[at], now)).rowcount:
             known = self._execute("select arm, propensity from decisions where id = ?", (id,)).fetchone()
-            return Decision(id, self.arms[known[0]].name, known[1])
+            return Choice(id, self._arm(known[0]).name, known[1])
         arm.decided, arm.last = arm.decided + 1, now
         self._execute("update arms set decided = ?, last = ? where place = ?", (arm.decided, now, arm.place))
-        return Decision(id, arm.name, p[at])
+        return Choice(id, arm.name, p[at])
 
     def _now(self) -> float:
         """The time, which does not go back even where the clock does."""
@@ -156,24 +165,21 @@ class Experiment:
 
     def _reward(self, rewards: dict[str, float]) -> int:
         news = []
-        for id, reward in rewards.items():
-            value = check_reward(self.family, reward, self.low, self.high)
-            known = self._execute("select arm, reward from decisions where id = ?", (_checked_id(id),)).fetchone()
+        for id, value in rewards.items():
+            known = self._execute("select arm, reward from decisions where id = ?", (id,)).fetchone()
             if known is None:
                 raise DataError(f"no decision was made for {id!r}, so it cannot be rewarded; decide first")
             if known[1] is None:
-                news.append((id, self.arms[known[0]], value))
+                news.append((id, self._arm(known[0]), value))
             elif known[1] != value:
-                raise DataError(f"{id!r} was rewarded with {known[1]:g} before; it cannot be {value:g} as well")
+                before = check_reward(self.rules.family, known[1])
+                raise DataError(f"{id!r} was rewarded with {before:g} before; it cannot be {value:g} as well")
         changed: dict[int, Arm] = {}
         for id, arm, value in news:
             now = self._now()
             self._rewarded += 1
-            for each in self.arms if self.factor else ():
-                each.fade(self.factor or 1.0)
-                changed[each.place] = each
-            arm.learn(value)
-            arm.last, changed[arm.place] = now, arm
+            arm.last = now
+            changed |= {each.place: each for each in learn(self.arms, arm, value, self.rules.factor)}
             self._execute(
                 "update decisions set reward = ?, rewarded = ?, nth = ? where id = ?", (value, now, self._rewarded, id)
             )
@@ -188,6 +194,12 @@ class Experiment:
             (arm.retired, arm.rewarded, *(getattr(arm, name) for name in SUMS), arm.last, arm.place),
         )
 
+    def _arm(self, place: Any) -> Arm:
+        """The arm that a decision was for."""
+        if not isinstance(place, int) or not 0 <= place < len(self.arms):
+            raise self._store.damaged(f"a decision was for arm {place!r:.20}, which is not there")
+        return self.arms[place]
+
     def _named(self, name: str) -> Arm | None:
         return next((arm for arm in self.arms if arm.name == name), None)
 
@@ -196,7 +208,7 @@ class Experiment:
         if arm is not None and not arm.retired:
             raise DataError(f"there is an arm {name!r} already")
         active = sum(not each.retired for each in self.arms) + 1
-        check_minimum(self.minimum, active)
+        self.rules.check_arms(active)
         if arm is None:
             arm = Arm(len(self.arms), check_names([name])[0], last=self._now())
             insert(self._store.connection, arm)
@@ -219,11 +231,11 @@ class Experiment:
     def _recount(self) -> list[Arm]:
         again = [Arm(arm.place, arm.name, arm.retired, last=arm.last) for arm in self.arms]
         for place, n in self._execute("select arm, count(*) from decisions group by arm"):
-            again[place].decided = n
+            again[self._arm(place).place].decided = n
         for place, reward in self._execute("select arm, reward from decisions where reward is not null order by nth"):
-            for each in again if self.factor else ():
-                each.fade(self.factor or 1.0)
-            again[place].learn(reward)
+            if not isinstance(reward, float):
+                raise self._store.damaged(f"a reward is {reward!r:.20}, no number")
+            learn(again, again[place], reward, self.rules.factor)
         return again
 
     def _report(self) -> dict[str, Any]:
@@ -231,7 +243,7 @@ class Experiment:
         share = {arm.name: float(each) for arm, each in zip(arms, p)}
         rows: list[dict[str, Any]] = []
         for arm in self.arms:
-            known = _known(self.family, [arm])
+            known = _known(self.rules.family, [arm])
             low, high = _interval(known)
             rows.append(
                 {"arm": arm.name, "retired": bool(arm.retired), "decided": arm.decided, "rewarded": arm.rewarded,
@@ -240,9 +252,9 @@ class Experiment:
             )  # fmt: skip
         decided, rewarded = (sum(row[what] for row in rows) for what in ("decided", "rewarded"))
         return {
-            "policy": json.loads(self.settings["policy"]),
-            "rewards": self.settings["rewards"],
-            "minimum": self.minimum,
+            "policy": naming.write(self.rules.policy),
+            "rewards": self.rules.rewards,
+            "minimum": self.rules.minimum,
             "decided": decided,
             "rewarded": rewarded,
             "waiting": decided - rewarded,
@@ -259,37 +271,23 @@ def create(
     minimum: float = 0.0,
     low: float | None = None,
     high: float | None = None,
-    seed: int | None = None,
+    random_state: int | None = None,
 ) -> None:
     """A new experiment. `rewards` are bernoulli, gaussian or poisson; `minimum` is the least share of every arm.
 
-    Rewards outside of `low` and `high` are refused. The seed and an id decide an arm together with the shares of that
-    moment; without a seed it is thrown.
+    Rewards outside of `low` and `high` are refused. The random state and an id decide an arm together with the shares
+    of that moment; if it is not given it is thrown.
     """
-    names, policy = check_names(arms), policy or Thompson()
-    inner = policy.policy if isinstance(policy, Fading) else policy
-    if not isinstance(inner, Greedy | EpsilonGreedy | UCB | Thompson):
-        raise DataError(
-            f"{policy.name} cannot be kept in a file; take Thompson, UCB, EpsilonGreedy, Greedy or Fading of one"
-        )
-    if rewards not in FAMILIES:
-        raise DataError(f"rewards={rewards!r}: expected one of {', '.join(FAMILIES)}")
-    policy.settings(FAMILIES[rewards])  # a prior of another family is refused here
-    check_minimum(minimum, len(names))
-    ends = -np.inf if low is None else low, np.inf if high is None else high
-    if not ends[0] < ends[1]:
-        raise DataError(f"low={low}, high={high}: expected a range of rewards")
-    settings = {
-        "policy": json.dumps(naming.write(policy)), "rewards": rewards, "minimum": repr(float(minimum)),
-        "low": repr(float(ends[0])), "high": repr(float(ends[1])),
-        "seed": str(secrets.randbits(63) if seed is None else seed),
-    }  # fmt: skip
+    names, seed = check_names(arms), secrets.randbits(63) if random_state is None else random_state
+    ends = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    rules = Rules(policy or Thompson(), rewards, float(minimum), *ends, str(seed))
+    rules.check_arms(len(names))
 
     def fill(connection: Any) -> None:
         for place, name in enumerate(names):
             insert(connection, Arm(place, name))
 
-    store.create(path, settings, fill)
+    store.create(path, rules.written(), fill)
 
 
 def _known(family: type[Family], arms: list[Arm]) -> Arms:
@@ -306,35 +304,34 @@ def insert(connection: Any, arm: Arm) -> None:
 
 def check_names(arms: Sequence[str]) -> list[str]:
     """Arms' names, if they can be."""
+    if isinstance(arms, str):
+        raise DataError(f"arms={arms!r:.80}: expected a list of names, such as [{arms!r:.80}, 'other']")
     names = list(arms)
     if not 1 <= len(names) <= MANY:
         raise DataError(f"{len(names)} arms: expected from 1 to {MANY:,}")
     for name in names:
-        if not isinstance(name, str) or not name.strip() or len(name) > 200:
+        if not _is_text(name, 200) or not name.strip():
             raise DataError(f"an arm's name is a text of 1 to 200 characters, not {name!r:.80}")
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise DataError(f"two arms are named {twice[0]!r}")
+    if len(set(names)) < len(names):
+        raise DataError(f"two arms are named {Counter(names).most_common(1)[0][0]!r}")
     return names
 
 
-def check_minimum(minimum: float, arms: int) -> None:
-    """Refuse a least share that so many arms cannot all have."""
-    if not 0 <= minimum * arms <= 1:
-        raise DataError(f"a minimum share of {minimum:g} is too much for {arms} arms; expected 0 to {1 / arms:.4g}")
-
-
 def _checked_id(id: object) -> str:
-    if not isinstance(id, str) or not id or len(id) > 1000:
+    if not _is_text(id, 1000):
         raise DataError(f"an id is a text of 1 to 1,000 characters, not {id!r:.80}")
     return id
 
 
+def _is_text(value: object, most: int) -> TypeGuard[str]:
+    """Whether this is a text of some characters, all of which can be written: halves of a pair of UTF-16 cannot."""
+    return isinstance(value, str) and 0 < len(value) <= most and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
 def _interval(known: Arms) -> tuple[float | None, float | None]:
-    """Where an arm's mean lies with a probability of 95 %, under the flat prior; None while nothing is known."""
-    posterior = known.posterior().at(0) if np.ndim(known.n) and known.n[0] else None
-    if posterior is None:
+    """Where an arm's mean lies with a probability of 95 %, under the flat prior; None while too little is known."""
+    posterior = known.posterior()
+    if not known.n[0] or not posterior.proper:
         return None, None
-    with np.errstate(all="ignore"):
-        low, high = posterior.interval()
-    return (float(low), float(high)) if np.isfinite([low, high]).all() else (None, None)
+    low, high = posterior.interval()
+    return float(low), float(high)

@@ -15,6 +15,8 @@ from evenodds.families import Beta, Gamma, NormalInverseGamma, StudentT
 Floats = NDArray[np.float64]
 TAILS = 10.0 ** -np.arange(1, 13)
 BREAKS = np.concatenate([TAILS[::-1], [0.25, 0.5, 0.75], 1 - TAILS])
+FAR, STEP = 1e100, 4.0  # of means without ends: how many scales out they are looked at, and in which steps
+CELLS = 1 << 20  # nodes times arms, at once
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 
 
@@ -26,7 +28,9 @@ def best_shares(posterior: Any) -> Floats:
     >>> best_shares(Beta(np.array([7, 3]), np.array([5, 4]))).round(4)
     array([0.7534, 0.2466])
     """
-    unknown = _unknown(posterior)
+    unknown = np.atleast_1d(_unknown(posterior))
+    if len(unknown) == 1:
+        return np.ones(1)
     if unknown.any():
         return unknown / unknown.sum()
     if isinstance(posterior, NormalInverseGamma):
@@ -34,26 +38,57 @@ def best_shares(posterior: Any) -> Floats:
         if not np.any(posterior.scale):  # every arm has always paid the same: there is nothing to be unsure of
             best = posterior.mean == posterior.mean.max()
             return best / best.sum()
-    quantiles = posterior.quantile(BREAKS[:, None])  # (breaks, arms)
+    quantiles = _quantiles(posterior)
     low = quantiles[0].max()  # the best mean is above it, almost surely
     able = quantiles[-1] > low
     shares = np.zeros(len(able))
     if able.sum() == 1:
         return able.astype(float)
-    ends = {Beta: [0.0, 1.0], Gamma: [0.0]}.get(type(posterior), [])
-    cuts = np.unique(np.concatenate([quantiles[:, able].ravel(), ends]))
-    cuts = cuts[cuts >= (low if low > 1e-3 or not ends else 0.0)]
+    cuts = np.unique(np.concatenate([_cuts(quantiles[:, able]), _ends(posterior, quantiles)]))
+    cuts = cuts[cuts >= (low if low > 1e-3 or isinstance(posterior, StudentT) else 0.0)]
     wide = np.diff(cuts) > 1e-13 * np.abs(cuts[1:])  # between neighbouring doubles there is no room for nodes
     start, half = cuts[:-1][wide, None], np.diff(cuts)[wide, None] / 2
-    x = (start + half + half * NODES).ravel()
-    weights = (half * WEIGHTS).ravel()
+    x, weights = (start + half + half * NODES).ravel(), (half * WEIGHTS).ravel()
     some = posterior._each(lambda numbers: numbers[able])
-    below, density = some.cdf(x[:, None]), some.prob(x)
-    ones = np.ones((len(x), 1))
-    before = np.cumprod(np.hstack([ones, below[:, :-1]]), axis=1)
-    after = np.cumprod(np.hstack([ones, below[:, :0:-1]]), axis=1)[:, ::-1]
-    shares[able] = weights @ (density * before * after)
+    for nodes in np.array_split(np.arange(len(x)), -(-len(x) * int(able.sum()) // CELLS)):
+        shares[able] += weights[nodes] @ (some.prob(x[nodes]) * _others(some.cdf(x[nodes, None])))
+    last = some.cdf(cuts[-1:, None])
+    shares[able] += ((1 - last) * _others(last))[0]  # one that is above all cuts
     return shares / shares.sum()
+
+
+def _others(below: Floats) -> Floats:
+    """The product of all others' probabilities, (places, arms), for each arm."""
+    ones = np.ones((len(below), 1))
+    before = np.cumprod(np.hstack([ones, below[:, :-1]]), axis=1)
+    return np.asarray(before * np.cumprod(np.hstack([ones, below[:, :0:-1]]), axis=1)[:, ::-1])
+
+
+def _quantiles(posterior: Any) -> Floats:
+    """Of all arms, (breaks, arms); of means that may be anywhere, as far as their squares are numbers."""
+    with np.errstate(over="ignore"):
+        found = posterior.quantile(BREAKS[:, None])
+    return np.clip(found, -FAR * posterior.scale, FAR * posterior.scale) if isinstance(posterior, StudentT) else found
+
+
+def _ends(posterior: Any, quantiles: Floats) -> Floats:
+    """Where means end; where they do not, steps on either side, as the tails of few rewards fall off by powers."""
+    if not isinstance(posterior, StudentT):
+        return np.array([0.0, 1.0] if isinstance(posterior, Beta) else [0.0])
+    unit = float(posterior.scale.min())
+    steps = unit * STEP ** np.arange(np.log(np.abs(quantiles).max() / unit) / np.log(STEP))
+    return np.concatenate([-steps, steps])
+
+
+def _cuts(quantiles: Floats) -> Floats:
+    """The quantiles of all arms, each moved by an eighth of the way to its neighbours at most, so that arms share them.
+
+    Else hundreds of arms would have each other's densities looked at around the quantiles of every one of them.
+    """
+    apart = np.diff(quantiles, axis=0, prepend=-np.inf, append=np.inf)
+    way = np.minimum(apart[1:], apart[:-1])
+    grain = np.exp2(np.floor(np.log2(np.where(way > 0, way, 1.0))) - 2)
+    return np.where(way > 0, np.rint(quantiles / grain) * grain, quantiles).ravel()
 
 
 def _unknown(posterior: Any) -> NDArray[np.bool_]:

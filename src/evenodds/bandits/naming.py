@@ -8,7 +8,7 @@ from typing import Any
 from evenodds.bandits.contexts import LinThompson, LinUCB
 from evenodds.bandits.forgetting import Fading, Windowed
 from evenodds.bandits.policies import EXP3, UCB, UCB1, EpsilonGreedy, ExploreThenExploit, Greedy, Policy, Thompson
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Beta, Gamma, NormalInverseGamma
 
 SHORT: dict[str, type[Policy]] = {
@@ -66,11 +66,7 @@ def parse(text: str) -> Policy:
     inner, at, outer = text.partition("@")
     name, equals, number = inner.partition("=")
     if name not in SHORT:
-        import difflib
-
-        close = difflib.get_close_matches(name, SHORT, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(SHORT)}"
-        raise DataError(f"no policy {name!r}; {hint}")
+        raise DataError(did_you_mean(name, SHORT, "policy name"))
     fields = dataclasses.fields(SHORT[name])  # type: ignore[arg-type]
     if equals and (not fields or name == "thompson"):
         raise DataError(f"{name} takes no number")

@@ -18,6 +18,8 @@ from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Family, Gaussian
+from evenodds.families.distribution import tail_of
+from evenodds.labels import canonical
 from evenodds.show import Frame
 
 Floats = NDArray[np.float64]
@@ -49,7 +51,7 @@ class Log:
         uniform: bool = False,
     ) -> Log:
         """A log from its columns; without propensities only if it is said that every arm was equally probable."""
-        names, gains = [str(arm) for arm in arms], np.asarray(rewards, float)
+        names, gains = [_text(arm) for arm in arms], np.asarray(rewards, float)
         if propensities is None:
             if not uniform:
                 raise DataError(
@@ -58,7 +60,7 @@ class Log:
                 )
             propensities = np.full(len(names), 1 / max(len(set(names)), 1))
         p = np.asarray(propensities, float)
-        places = [""] * len(names) if groups is None else [str(group) for group in groups]
+        places = [""] * len(names) if groups is None else [_text(group) for group in groups]
         if not len(names) == len(gains) == len(p) == len(places):
             lengths = f"{len(names)} arms, {len(gains)} rewards, {len(p)} propensities, {len(places)} groups"
             raise DataError(f"{lengths}: give each decision one of each")
@@ -97,15 +99,17 @@ def frequencies(log: Log) -> dict[Key, float]:
 def evaluate(log: Log, target: Mapping[Any, float], level: float = 0.95) -> Frame:
     """What a fixed policy earns a decision, by ips and by snips, each with its interval and effective sample size.
 
-    `target` gives the probability of each arm, or of each (group, arm). The intervals are those of a mean (ips) and of
-    a ratio (snips, linearised); the effective sample size is (Σw)² / Σw².
+    `target` gives the probability of each arm, or of each (group, arm) in every group of the log. The intervals are
+    those of a mean (ips) and of a ratio (snips, linearised); the effective sample size is (Σw)² / Σw².
     """
     w = weights(log, target)
+    if len(log) < 2:
+        raise DataError("the log has only 1 row; too few to say anything")
     n, r = len(log), log.rewards
     ips = float(np.mean(w * r))
     snips = float(w @ r / w.sum())
     errors = np.std(w * r, ddof=1) / np.sqrt(n), np.sqrt(np.sum((w * (r - snips)) ** 2)) / w.sum()
-    z = _normal_quantile((1 + level) / 2)
+    z = _normal_width(level)
     effective = float(w.sum() ** 2 / (w @ w))
     return Frame(
         [
@@ -118,18 +122,29 @@ def evaluate(log: Log, target: Mapping[Any, float], level: float = 0.95) -> Fram
 
 def weights(log: Log, target: Mapping[Any, float]) -> Floats:
     """The target's probability of each logged arm, over that of the log."""
-    by_group = any(isinstance(key, tuple) for key in target)
-    chosen = {(key if by_group else ("", str(key))): float(p) for key, p in target.items()}
+    by_group = {isinstance(key, tuple) for key in target}
+    if len(by_group) > 1:
+        raise DataError("the target has arms and (group, arm) pairs: give one or the other")
+    chosen = {
+        (_text(key[0]), _text(key[1])) if isinstance(key, tuple) else ("", _text(key)): float(p)
+        for key, p in target.items()
+    }
     for key, p in chosen.items():
         if not 0 <= p <= 1:
             raise DataError(f"the target gives {key} the probability {p:g}: expected one from 0 to 1")
-    for group in {key[0] for key in chosen}:
+    groups = log.groups if True in by_group else [""] * len(log)
+    known = {key[0] for key in chosen}
+    for group in sorted({*groups, *known}):
+        if group not in known and group:
+            raise DataError(
+                f"the target says nothing of {group!r}, where {groups.count(group):,} decisions were logged: say what "
+                "it would choose there, or leave them out of the log"
+            )
         total = sum(p for key, p in chosen.items() if key[0] == group)
         if abs(total - 1) > 1e-6:
             raise DataError(
                 f"the target's probabilities{f' of {group!r}' if group else ''} add up to {total:g}, not to 1"
             )
-    groups = log.groups if by_group else [""] * len(log)
     logged = set(zip(groups, log.arms))
     never = sorted(key for key, p in chosen.items() if p > 0 and key not in logged)
     if never:
@@ -153,7 +168,7 @@ class Replay:
 
 
 def replay(
-    policy: Policy, log: Log, *, family: type[Family] | None = None, seed: int = 0, level: float = 0.95
+    policy: Policy, log: Log, *, family: type[Family] | None = None, random_state: int = 0, level: float = 0.95
 ) -> Replay:
     """Let a policy learn from a log, as if it had been there (Li, Chu, Langford and Wang 2011).
 
@@ -168,8 +183,8 @@ def replay(
         check_reward(family, reward)
     least = np.full(len(names), np.inf)
     np.minimum.at(least, codes, log.propensities)
-    dice, known = Dice(seed_of(seed, "replay")), policy.start(family, len(names), 0)
     policy.check(0)
+    dice, known = Dice(seed_of(random_state, "replay")), policy.start(family, len(names), 0)
     earned: list[float] = []
     arm = policy.choose(known, 1.0, dice)
     for a, reward, p in zip(codes, log.rewards.tolist(), log.propensities.tolist()):
@@ -180,14 +195,20 @@ def replay(
     if len(earned) < 2:
         raise DataError(f"only {len(earned)} of {len(log):,} rows could be replayed; too few to say anything")
     value, error = float(np.mean(earned)), float(np.std(earned, ddof=1) / np.sqrt(len(earned)))
-    z = _normal_quantile((1 + level) / 2)
+    z = _normal_width(level)
     return Replay(policy.name, value, error, value - z * error, value + z * error, len(earned), len(log))
 
 
-def _normal_quantile(p: float) -> float:
+def _text(value: object) -> str:
+    """What an arm or a group is called: 1, 1.0 and "1" are one."""
+    return str(canonical(value))
+
+
+def _normal_width(level: float) -> float:
+    """How many standard errors an interval of this probability reaches to either side."""
     from scipy.special import ndtri
 
-    return float(ndtri(p))
+    return -float(ndtri(tail_of(level)))
 
 
 def log_of(experiment_log: Sequence[Mapping[str, Any]]) -> Log:

@@ -112,15 +112,15 @@ def simulate(
     rounds: int,
     runs: int = 200,
     *,
-    seed: int = 0,
+    random_state: int = 0,
     choices: bool = False,
     coverage: bool = False,
     threads: int | None = None,
 ) -> Simulation:
     """Play policies against a world (or Bernoulli arms of some means), all of them on the same rewards.
 
-    The result depends on the seed alone, not on how many threads there are or which other policies play. `choices` are
-    kept on demand, and the `coverage` of UCB's index is counted on demand.
+    The result depends on the random state alone, not on how many threads there are or which other policies play.
+    `choices` are kept on demand, and the `coverage` of UCB's index is counted on demand.
 
     >>> from evenodds.bandits import Greedy, Thompson
     >>> played = simulate([Greedy(), Thompson()], arms=[0.6, 0.5], rounds=1000, runs=100)
@@ -134,8 +134,8 @@ def simulate(
     _check(policies, rounds, runs, world)
     learnt, family = world.learnt
     settings = np.array([policy.settings(family) for policy in policies])
-    seeds = np.array([seed_of(seed, "rewards", run) for run in range(runs)], np.uint64)
-    dice = np.array([seed_of(seed, "dice", run) for run in range(runs)], np.uint64)
+    seeds = np.array([seed_of(random_state, "rewards", run) for run in range(runs)], np.uint64)
+    dice = np.array([seed_of(random_state, "dice", run) for run in range(runs)], np.uint64)
     marks = marked(rounds)
     means = world.table(rounds)
 
@@ -161,7 +161,7 @@ def simulate(
     return Simulation(names, rounds, marks, regret, pseudo, dynamic, pulled, sum(parts[4]), history)
 
 
-def plainly(policy: Policy, arms: Any, rounds: int, run: int = 0, seed: int = 0) -> list[int]:
+def plainly(policy: Policy, arms: Any, rounds: int, run: int = 0, random_state: int = 0) -> list[int]:
     """The choices of one run by the policy's own lines, on the rewards and with the dice that `simulate` has.
 
     >>> from evenodds.bandits import UCB
@@ -170,8 +170,8 @@ def plainly(policy: Policy, arms: Any, rounds: int, run: int = 0, seed: int = 0)
     True
     """
     world = world_of(arms)
-    rewards, _, contexts = rewards_of(world, rounds, run, seed)
-    dice, chosen = Dice(seed_of(seed, "dice", run)), []
+    rewards, _, contexts = rewards_of(world, rounds, run, random_state)
+    dice, chosen = Dice(seed_of(random_state, "dice", run)), []
     known = policy.start(world.learnt[1], world.arms, world.width)
     for t in range(1, rounds + 1):
         known = known.seeing(contexts[t - 1])
@@ -180,10 +180,10 @@ def plainly(policy: Policy, arms: Any, rounds: int, run: int = 0, seed: int = 0)
     return chosen
 
 
-def rewards_of(world: World, rounds: int, run: int = 0, seed: int = 0) -> tuple[Floats, Floats, Floats]:
+def rewards_of(world: World, rounds: int, run: int = 0, random_state: int = 0) -> tuple[Floats, Floats, Floats]:
     """What every arm would pay in every round of a run, with which mean, (rounds, arms), and the contexts."""
     rewards, truth, contexts = (np.empty((rounds, n)) for n in (world.arms, world.arms, world.width))
-    start = np.array([seed_of(seed, "rewards", run)], np.uint64)
+    start = np.array([seed_of(random_state, "rewards", run)], np.uint64)
     with np.errstate(over="ignore"):
         kernels.world(world.kind, world.table(rounds), world.spread, start[0], 0, rewards, truth, contexts)
     return rewards, truth, contexts

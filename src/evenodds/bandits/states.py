@@ -17,12 +17,12 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class TwoStates:
+class States:
     """pays[state, arm] is the probability of a reward, leads[state, arm] the state after it. Policies see no states.
 
     A field that is rested (state 0) or tired (1), and may be harvested (arm 0) or left alone (arm 1):
 
-    >>> field = TwoStates([[0.9, 0.3], [0.2, 0.3]], [[1, 0], [1, 0]])
+    >>> field = States([[0.9, 0.3], [0.2, 0.3]], [[1, 0], [1, 0]])
     >>> [round(field.always(arm), 3) for arm in (0, 1)]
     [0.2, 0.3]
     >>> value, rule = field.best()  # harvest when rested, let it rest when tired
@@ -63,11 +63,11 @@ class TwoStates:
         rules = itertools.product(range(arms), repeat=states)
         return max(((self.value(rule), rule) for rule in rules), key=lambda pair: pair[0])
 
-    def play(self, policies: list[Policy], rounds: int, runs: int = 20, seed: int = 0) -> Frame:
+    def play(self, policies: list[Policy], rounds: int, runs: int = 20, random_state: int = 0) -> Frame:
         """What policies earn a round, beside the best fixed arm and the best rule."""
         rows: list[dict[str, object]] = []
         for policy in policies:
-            earned = np.array([self._earned(policy, rounds, run, seed) for run in range(runs)]) / rounds
+            earned = np.array([self._earned(policy, rounds, run, random_state) for run in range(runs)]) / rounds
             error = float(earned.std(ddof=1) / np.sqrt(runs)) if runs > 1 else None
             rows.append({"policy": policy.name, "a round": float(earned.mean()), "±": error})
         arms = range(np.asarray(self.pays).shape[1])
@@ -75,9 +75,9 @@ class TwoStates:
         rows.append({"policy": "best rule that sees the state", "a round": self.best()[0], "±": None})
         return Frame(rows)
 
-    def _earned(self, policy: Policy, rounds: int, run: int, seed: int) -> float:
+    def _earned(self, policy: Policy, rounds: int, run: int, random_state: int) -> float:
         pays, leads = np.asarray(self.pays), np.asarray(self.leads)
-        luck, dice = Dice(seed_of(seed, "rewards", run)), Dice(seed_of(seed, "dice", run))
+        luck, dice = Dice(seed_of(random_state, "rewards", run)), Dice(seed_of(random_state, "dice", run))
         known, state, total = policy.start(Bernoulli, pays.shape[1], 0), 0, 0.0
         for t in range(1, rounds + 1):
             arm = policy.choose(known, float(t), dice)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import sqlite3
 import threading
@@ -49,6 +50,10 @@ class Request(Generic[T]):
 
 
 FAILED = (sqlite3.Error, UnicodeDecodeError)  # a text that is none, or a name of a table in what SQLite says
+DAMAGED = (  # pages that are none; other tables, columns and values than ours
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_MISMATCH,
+)  # fmt: skip
 
 
 class Store:
@@ -62,13 +67,21 @@ class Store:
         self._syncing: threading.Thread | None = None
         if not os.path.exists(self.path):
             raise FileNotFoundError(errno.ENOENT, "there is no such experiment; create it first", self.path)
-        self.connection = _connect(self.path, durable)
+        with open(self.path, "rb"):  # what cannot be read, or is a folder, the system says best
+            pass
         with self.explained():
-            if self.connection.execute("pragma application_id").fetchone()[0] != APPLICATION:
-                raise DataError(f"{self.path} is not an experiment of evenodds")
-            format_ = self.connection.execute("select value from settings where name = 'format'").fetchone()
-            if format_ is None or format_[0] != FORMAT:
-                raise DataError(f"{self.path} was written by a newer evenodds; update this one")
+            self.connection = _connected(self.path)
+        try:
+            with self.explained():
+                _check(self.connection, self.path)  # before anything is written: it may be someone else's
+                _prepare(self.connection, durable)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def damaged(self, why: object) -> DataError:
+        """What is said of a file that no experiment can have left."""
+        return _damaged(self.path, why)
 
     def do(self, work: Callable[[], T]) -> T:
         """Do some work in a transaction, and give its answer once that is committed."""
@@ -81,12 +94,14 @@ class Store:
             if mine:
                 self._queue, self._serving = [], True
         if mine:
-            self._serve(mine)
-            with self._turn:
-                self._serving = False
-                for each in mine:
-                    each.done = True
-                self._turn.notify_all()
+            try:
+                self._serve(mine)
+            finally:  # whatever happens, those who wait go on
+                with self._turn:
+                    self._serving = False
+                    for each in mine:
+                        each.done = True
+                    self._turn.notify_all()
         if request.error is not None:
             raise request.error
         return request.answer  # type: ignore[return-value]
@@ -165,7 +180,9 @@ def create(path: Path, settings: dict[str, str], fill: Callable[[sqlite3.Connect
     with open(name, "xb"):  # whoever comes second is told so
         pass
     try:
-        connection = _connect(name, durable=True, new=True)
+        connection = _connected(name)
+        connection.execute("pragma page_size = 2048")  # an answer writes two pages whole: so they are small
+        _prepare(connection, durable=True)
         connection.execute(f"pragma application_id = {APPLICATION}")
         connection.executescript(f"begin; {TABLES}")
         connection.executemany("insert into settings values (?, ?)", {"format": FORMAT, **settings}.items())
@@ -181,30 +198,61 @@ def create(path: Path, settings: dict[str, str], fill: Callable[[sqlite3.Connect
         raise
 
 
-def _connect(path: str, durable: bool, new: bool = False) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
-        if new:  # an answer changes a row in each of two pages, which are written whole: so they are small
-            connection.execute("pragma page_size = 2048")
-        connection.execute("pragma journal_mode = wal")
-        connection.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
-        connection.execute("pragma wal_autocheckpoint = 8000")
-    except FAILED as error:
-        raise _sentence(error, path) from None
-    return connection
+def _connected(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+
+
+def _prepare(connection: sqlite3.Connection, durable: bool) -> None:
+    connection.execute("pragma journal_mode = wal")
+    connection.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
+    connection.execute("pragma wal_autocheckpoint = 8000")
+
+
+def _check(connection: sqlite3.Connection, path: str) -> None:
+    """Refuse a file that is not ours, is newer, or has other tables than a new one has."""
+    execute = connection.execute
+    if execute("pragma application_id").fetchone()[0] != APPLICATION:
+        raise DataError(f"{path} is not an experiment of evenodds")
+    if _columns(connection) != _our_columns():
+        raise _damaged(path, "it has other tables")
+    if execute("select count(*) from sqlite_master where type = 'trigger'").fetchone()[0]:
+        raise _damaged(path, "it has triggers, which would change what is written")
+    found = execute("select value from settings where name = 'format'").fetchone()
+    if found is None or found[0] != FORMAT:
+        raise DataError(f"{path} was written by a newer evenodds; update this one")
+
+
+def _columns(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """The columns of an experiment's tables; others may stand beside them."""
+    found = "select m.name, p.name from sqlite_master m, pragma_table_info(m.name) p where m.type = 'table'"
+    return connection.execute(f"{found} and m.name in ('settings', 'arms', 'decisions') order by 1, p.cid").fetchall()
+
+
+@functools.cache
+def _our_columns() -> list[tuple[str, str]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as new:
+        new.executescript(TABLES)
+        return _columns(new)
+
+
+def _damaged(path: str, why: object) -> DataError:
+    return DataError(f"{path} is damaged or not an experiment of evenodds ({why})")
 
 
 def _sentence(error: sqlite3.Error | UnicodeDecodeError, path: str) -> Exception:
-    """The error as people should read it."""
+    """The error as people should read it, by SQLite's number for it; what has none is a text that cannot be read."""
     said = str(error)
-    if "full" in said:
+    if "closed" in said:
+        return ValueError(f"{path} is closed; open the experiment again")
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # without what it says beside
+    if code == sqlite3.SQLITE_FULL:
         return OSError(errno.ENOSPC, "the disk is full; nothing was changed. Make room and try again", path)
-    if "locked" in said or "busy" in said:
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return TimeoutError(
             errno.ETIMEDOUT, f"another process has been writing for {WAIT:g} s; nothing was changed. Try again", path
         )
-    if "readonly" in said:
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return PermissionError(errno.EACCES, "the experiment may only be read; nothing was changed", path)
-    if any(words in said for words in ("not a database", "malformed", "no such table", "decode")):
-        return DataError(f"{path} is damaged or not an experiment of evenodds ({said})")
+    if code in DAMAGED:
+        return _damaged(path, said)
     return OSError(errno.EIO, f"the disk failed ({said}); nothing was changed", path)

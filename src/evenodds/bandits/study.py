@@ -51,7 +51,14 @@ def crossing(played: Simulation, a: int, b: int) -> int | None:
 
 
 def sensitivity(
-    policy: Policy, setting: str, values: Sequence[float], arms: Any, rounds: int, runs: int = 200, *, seed: int = 0
+    policy: Policy,
+    setting: str,
+    values: Sequence[float],
+    arms: Any,
+    rounds: int,
+    runs: int = 200,
+    *,
+    random_state: int = 0,
 ) -> Frame:
     """What one setting of a policy does to its regret, on the same rewards: T0, epsilon, c, a window.
 
@@ -64,7 +71,7 @@ def sensitivity(
     if setting not in fields:
         raise ValueError(f"{policy.name} has no setting {setting!r}; it has {', '.join(fields) or 'none'}")
     policies = [dataclasses.replace(policy, **{setting: value}) for value in values]  # type: ignore[type-var]
-    played = simulate(policies, arms, rounds, runs, seed=seed)
+    played = simulate(policies, arms, rounds, runs, random_state=random_state)
     return Frame(
         [{setting: value, "regret": row["regret"], "±": row["±"]} for value, row in zip(values, played.regret)]
     )

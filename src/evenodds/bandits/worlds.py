@@ -54,9 +54,7 @@ class World:
         """The means as the kernels want them: a row for each round, or one row for all of them."""
         if self.kind == kernels.GIVEN and len(self.means) < rounds:
             raise ValueError(f"the sequence has {len(self.means):,} rounds, {rounds:,} were asked for")
-        if self.kind == kernels.LINEAR or len(self.at) == 1 != len(self.means):
-            return self.means
-        if len(self.means) == 1:
+        if self.kind in (kernels.GIVEN, kernels.LINEAR) or len(self.means) == 1:
             return self.means
         t = np.arange(rounds)
         if self.smooth:
@@ -66,17 +64,17 @@ class World:
 
 def bernoulli(means: ArrayLike) -> World:
     """Arms that pay 1 with these probabilities, and otherwise nothing."""
-    return World(kernels.BERNOULLI, _probabilities(np.atleast_2d(np.asarray(means, float))))
+    return World(kernels.BERNOULLI, _probabilities(_row(means)))
 
 
 def gaussian(means: ArrayLike, spread: float = 1.0) -> World:
     """Arms that pay about these means, with this standard deviation."""
-    return World(kernels.GAUSSIAN, _arms(np.atleast_2d(np.asarray(means, float))), _spread(spread))
+    return World(kernels.GAUSSIAN, _arms(_row(means)), _spread(spread))
 
 
 def poisson(means: ArrayLike) -> World:
     """Arms that pay counts with these means."""
-    rates = _arms(np.atleast_2d(np.asarray(means, float)))
+    rates = _arms(_row(means))
     if (rates < 0).any() or (rates > 500).any():
         raise ValueError("the means of counts must be from 0 to 500")
     return World(kernels.POISSON, rates)
@@ -121,6 +119,17 @@ def linear(coefficients: ArrayLike, spread: float = 0.1) -> World:
 def world_of(arms: Any) -> World:
     """A world as it is, or Bernoulli arms of these means."""
     return arms if isinstance(arms, World) else bernoulli(arms)
+
+
+def _row(means: ArrayLike) -> Floats:
+    """The means of arms that stay as they are, as the one row of a table."""
+    row = np.atleast_1d(np.asarray(means, float))
+    if row.ndim != 1:
+        raise ValueError(
+            f"the means have the shape {row.shape}: expected one for each arm; arms that change are made by switching "
+            "or drifting"
+        )
+    return row[None]
 
 
 def _arms(means: Floats) -> Floats:
