@@ -13,19 +13,15 @@ from evenodds.plots.style import COLOURS, GREY, WIDTH, page
 from evenodds.show import Frame
 
 MOST = 24  # bars
+STEP = 90  # pixels of a predicted class
 
 
 def waterfall(explanation: Explanation) -> dict[str, Any]:
     """From the prior to the total: each column's log-odds begins where the one before it ends."""
-    total, rows = explanation.prior, [_step("prior", 0.0, explanation.prior)]
-    terms = sorted(explanation.terms, key=lambda term: -abs(term.log_odds))
-    shown, rest = terms[: MOST - 2], terms[MOST - 2 :]
-    for term in shown:
-        rows.append(_step(f"{term.column} = {term.value}", total, total + term.log_odds))
-        total += term.log_odds
-    if rest:
-        more = sum(term.log_odds for term in rest)
-        rows.append(_step(f"{len(rest)} more", total, total + more))
+    total, rows = 0.0, []
+    for what, odds, _ in explanation.lines():
+        rows.append(_step(what, total, total + odds))
+        total += odds
     rows.append({**_step("total", 0.0, explanation.total), "kind": "total"})
     kinds = {"domain": ["for", "against", "total"], "range": [COLOURS[0], COLOURS[1], GREY]}
     y = {"field": "what", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 180}}
@@ -80,8 +76,10 @@ def words(table: Frame, target: str) -> dict[str, Any]:
             "encoding": {"x": {**odds, "field": "low"}, "x2": {"field": "high"}, "y": y},
         },
     ]
-    spec = {"width": WIDTH - 120, "height": {"step": 18}, "layer": layers}
-    facet = {"row": {"field": "class", "type": "nominal", "header": {"title": None, "labelAngle": 0}}}
+    spec = {"width": WIDTH - 80, "height": {"step": 18}, "layer": layers}
+    header = {"title": None, "labelAngle": 0, "labelOrient": "top", "labelAnchor": "start", "labelFontWeight": "bold"}
+    header["labelPadding"] = -12  # a class stands right above its words
+    facet = {"row": {"field": "class", "type": "nominal", "header": header}}
     title = page("Words that tell", "lines are 95 % intervals")
     return {**title, "data": {"values": rows}, "facet": facet, "spec": spec, "resolve": {"scale": {"y": "independent"}}}
 
@@ -121,7 +119,7 @@ def confusion(table: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         "field": "said",
         "type": "nominal",
         "sort": None,
-        "axis": {"title": "predicted", "orient": "top", "labelAngle": 0},
+        "axis": {"title": "predicted", "orient": "top", "labelAngle": 0, "labelLimit": STEP - 6},
     }
     y = {"field": "true", "type": "nominal", "sort": None, "axis": {"title": "true"}}
     shade = {"field": "share", "type": "quantitative", "scale": {"scheme": "blues", "domain": [0, 1]}, "legend": None}
@@ -130,5 +128,6 @@ def confusion(table: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         {"mark": {"type": "rect", "stroke": "white"}, "encoding": {"x": x, "y": y, "color": shade}},
         {"mark": {"type": "text", "fontSize": 13}, "encoding": {"x": x, "y": y, "text": {"field": "n"}, "color": ink}},
     ]
-    size = {"width": {"step": 90}, "height": {"step": 44}}
-    return {**page("Which class is taken for which", "rows"), **size, "data": {"values": rows}, "layer": layers}
+    size = {"width": {"step": STEP}, "height": {"step": 44}}
+    title = page("Which class is taken for which", "rows; the darker, the more of the true class")
+    return {**title, **size, "data": {"values": rows}, "layer": layers}

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from evenodds.cells import as_column, codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
+from evenodds.labels import canonical
 from evenodds.plots.style import COLOURS, page
+from evenodds.show import percent
 
 GRID = 72  # cells a side
 SURE = 0.75  # the probability from which on a place is not pale
@@ -21,18 +23,22 @@ def boundary(model: Any, X: Any, y: Any, names: tuple[str, str] = ("x0", "x1")) 
     """The regions of the classes with the line between them, rows on top; pale where it is less sure.
 
     `model` has predict_proba: pale is below 75 %. Or it is a linear separator: pale is what is nearer to the line than
-    the nearest row, its margin. Classes are told by the line and by the rows' shapes, not by colour alone.
+    the nearest row, its margin. Classes are told by the line and by the rows' shapes, not by colour alone. A row whose
+    class or place is missing is not drawn.
     """
     rows = np.asarray(X, float)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise DataError(f"a decision boundary is drawn over two columns, these are of the shape {rows.shape}")
-    low, high = rows.min(axis=0), rows.max(axis=0)
+    known = np.isfinite(rows).all(axis=1)
+    if not known.any():
+        raise DataError("a decision boundary is drawn where rows are, and no row has a place: both columns are needed")
+    low, high = rows[known].min(axis=0), rows[known].max(axis=0)
     room = np.maximum((high - low) * 0.05, 1e-9)
     edges = [np.linspace(a, b, GRID + 1) for a, b in zip(low - room, high + room)]
     middle = [(side[1:] + side[:-1]) / 2 for side in edges]
     grid = np.stack(np.meshgrid(*middle), axis=-1).reshape(-1, 2)
     best, sure, pale = _decided(model, grid)
-    classes = [str(c) for c in model.classes_]
+    classes = [canonical(c) for c in np.asarray(model.classes_).tolist()]
     at = np.arange(len(grid))
     cells = [
         {"a": edges[0][i], "b": edges[0][i + 1], "c": edges[1][j], "d": edges[1][j + 1], "class": classes[best[k]],
@@ -41,7 +47,8 @@ def boundary(model: Any, X: Any, y: Any, names: tuple[str, str] = ("x0", "x1")) 
     ]  # fmt: skip
     truth = codes(as_column(y))
     texts = truth.labels.texts()
-    seen = [{"x": a, "y": b, "class": texts[c]} for (a, b), c in zip(rows.tolist(), truth.places.tolist())]
+    drawn = np.flatnonzero(known & (truth.places >= 0))
+    seen = [{"x": rows[i, 0], "y": rows[i, 1], "class": texts[truth.places[i]]} for i in drawn.tolist()]
     colours = {"domain": classes, "range": [COLOURS[i % len(COLOURS)] for i in range(len(classes))]}
     legend = {"title": None, "orient": "bottom"}
     colour = {"field": "class", "type": "nominal", "scale": colours, "legend": legend}
@@ -67,7 +74,7 @@ def _decided(model: Any, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.bo
     """Which class each place is of, whether that is sure, and what is meant by that."""
     if hasattr(model, "predict_proba"):
         p = np.asarray(model.predict_proba(grid))
-        return p.argmax(axis=1), p.max(axis=1) >= SURE, f"less than {SURE:.0%} sure".replace("%", " %")
+        return p.argmax(axis=1), p.max(axis=1) >= SURE, f"less than {percent(SURE)} sure"
     far = np.asarray(model.decision_function(grid)) / float(np.linalg.norm(model.coef_))
     if far.ndim != 1:
         raise DataError("a margin is drawn of two classes: give a model with predict_proba for more")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.audit.judge import Scores
+from evenodds.audit.ranked import Scores
 from evenodds.families.leaves import Floats
 from evenodds.plots.style import COLOURS, GREY, page
 
@@ -16,42 +16,37 @@ SIDE = 320
 
 def roc(scores: Scores, name: str, threshold: float = 0.5) -> dict[str, Any]:
     """Found of the class against false alarms among the rest, for every threshold; a mark at the one that is used."""
-    found, false, _ = _swept(scores)
     own, rest = scores.own.sum() or 1.0, scores.rest.sum() or 1.0
+    found, false = _swept(scores)
     x, y = np.append(0.0, false) / rest, np.append(0.0, found) / own
-    at = _at(scores, threshold)
+    hits, alarms = scores.above(threshold)
     chance = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
     title = page(f"ROC of {name}", f"◆ threshold {threshold:g}; dashed: chance")
-    return _drawn(title, x, y, (x[at], y[at]), ("false alarms (FPR)", "found (TPR)"), chance)
+    return _drawn(title, x, y, (alarms / rest, hits / own), ("false alarms (FPR)", "found (TPR)"), chance)
 
 
 def precision_recall(scores: Scores, name: str, threshold: float = 0.5) -> dict[str, Any]:
-    """The share that is right of what is said, against what is found; a mark at the threshold that is used."""
-    found, false, _ = _swept(scores)
+    """The share that is right of what is said, against what is found; a mark at the threshold, if a row reaches it."""
+    own = scores.own.sum() or 1.0
+    found, false = _swept(scores)
     some = found + false > 0
-    x, y = (found / (scores.own.sum() or 1.0))[some], (found / np.maximum(found + false, 1e-300))[some]
-    at = max(_at(scores, threshold) - 1, 0)
+    x, y = found[some] / own, found[some] / (found + false)[some]
+    hits, alarms = scores.above(threshold)
+    mark = (hits / own, hits / (hits + alarms)) if hits + alarms else None
     base = float(scores.own.sum() / max((scores.own + scores.rest).sum(), 1e-300))
-    title = page(f"Precision and recall of {name}", f"◆ threshold {threshold:g}; dashed: chance")
-    mark = (x[min(at, len(x) - 1)], y[min(at, len(y) - 1)]) if len(x) else (0.0, 0.0)
+    used = f"◆ threshold {threshold:g}" if mark else f"no row reaches the threshold {threshold:g}"
+    title = page(f"Precision and recall of {name}", f"{used}; dashed: chance")
     chance = [{"x": 0, "y": base}, {"x": 1, "y": base}]
     return _drawn(title, x, y, mark, ("found (recall)", "right of what is said (precision)"), chance)
 
 
-def _swept(scores: Scores) -> tuple[Floats, Floats, Floats]:
+def _swept(scores: Scores) -> tuple[Floats, Floats]:
     """Rows of the class and others at or above each score, highest first."""
-    return np.cumsum(scores.own[::-1]), np.cumsum(scores.rest[::-1]), scores.odds[::-1]
-
-
-def _at(scores: Scores, threshold: float) -> int:
-    """How many of the scores, highest first, are at or above the threshold."""
-    with np.errstate(divide="ignore"):
-        least = np.log(threshold) - np.log1p(-threshold)
-    return int(np.sum(scores.odds >= least))
+    return np.cumsum(scores.own[::-1]), np.cumsum(scores.rest[::-1])
 
 
 def _drawn(
-    title: dict[str, Any], x: Floats, y: Floats, mark: tuple[Any, Any], axes: tuple[str, str], chance: Any
+    title: dict[str, Any], x: Floats, y: Floats, mark: tuple[float, float] | None, axes: tuple[str, str], chance: Any
 ) -> dict[str, Any]:
     some = (
         np.unique(np.linspace(0, max(len(x) - 1, 0), min(POINTS, len(x))).astype(int)) if len(x) else np.array([], int)
@@ -68,6 +63,6 @@ def _drawn(
     layers = [
         {"data": {"values": chance}, "mark": dashed, "encoding": sides},
         {"data": {"values": points}, "mark": line, "encoding": {**sides, "order": {"field": "order"}}},
-        {"data": {"values": [{"x": float(mark[0]), "y": float(mark[1])}]}, "mark": here, "encoding": sides},
+        {"data": {"values": [dict(zip("xy", map(float, mark)))] if mark else []}, "mark": here, "encoding": sides},
     ]
     return {**title, "width": SIDE, "height": SIDE, "layer": layers}

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenodds.audit.audited import BETWEEN, Audited
+from evenodds.audit.audited import Audited, By
+from evenodds.audit.protected import CROSS
 from evenodds.plots.style import COLOURS, WIDTH, page
+from evenodds.show import percent
 
 
-def groups(audited: Audited, measure: str, by: tuple[str, ...] | None = None, positive: str = "") -> dict[str, Any]:
+def groups(audited: Audited, measure: str, by: By | None = None, positive: Any = None) -> dict[str, Any]:
     """A measure of every group, with its credible interval; a diamond is of few rows, pooled with the others."""
-    columns, c = by or audited.reads.by[:1], positive or audited.positive[0]
-    rows = [
-        {
-            "group": name,
-            "rate": r.expected if r.small else r.rate,
-            "low": r.interval(audited.reads.level)[0],
-            "high": r.interval(audited.reads.level)[1],
-            "rows": "few rows" if r.small else "enough rows",
-        }
-        for name, r in audited.rates(columns, c)[measure].items()
-    ]
+    columns, c = audited.asked(by, positive, measure)
+    rows = []
+    for name, r in audited.rates(columns, c)[measure].items():
+        at = (r.expected, *r.interval(audited.reads.level)) if r.small else (r.rate, r.low, r.high)
+        said = {"group": name, "rows": "few rows" if r.small else "enough rows"}
+        rows.append(said | dict(zip(("rate", "low", "high"), at)))
     y = {"field": "group", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 160}}
     x = {
         "field": "rate",
@@ -44,5 +41,5 @@ def groups(audited: Audited, measure: str, by: tuple[str, ...] | None = None, po
             },
         },
     ]
-    title = page(f"{measure} by {BETWEEN.join(columns)}", f"of {c}; lines are {audited.reads.level:.0%} intervals")
+    title = page(f"{measure} by {CROSS.join(columns)}", f"of {c}; lines are {percent(audited.reads.level)} intervals")
     return {**title, "width": WIDTH - 60, "height": {"step": 26}, "data": {"values": rows}, "layer": layers}

@@ -8,17 +8,15 @@ from typing import Any
 
 from evenodds import plots
 from evenodds.audit import graph as by_graph
-from evenodds.audit import stand_ins
-from evenodds.audit.audited import BETWEEN, EVERYONE, Audited
+from evenodds.audit.audited import Audited
 from evenodds.audit.graph import GraphAudit
-from evenodds.audit.judged import plain
 from evenodds.audit.plainly import criteria, sentences
+from evenodds.audit.protected import CROSS, EVERYONE
 from evenodds.audit.rates import Rate
-from evenodds.audit.stand_ins import StandIns
+from evenodds.audit.stand_ins import StandIns, of_model
 from evenodds.data.source import Source
-from evenodds.models.naive_bayes import Model
 from evenodds.plots.paper import Paper, Picture, Section
-from evenodds.show import Frame
+from evenodds.show import Frame, plain
 
 SHOWN = ("selection rate", "TPR", "FPR", "PPV")
 HONEST = 6  # groups whose honesty fits into one picture
@@ -42,20 +40,25 @@ class Groups:
     def of(
         cls,
         audited: Audited,
-        model: Model | None,
+        model: Any,
         source: Source,
         weights: str | None = None,
         threads: int | None = None,
         graph: Any = None,
+        stand_ins: bool = True,
     ) -> Groups:
-        """What can be said of the groups that were audited; stand-ins need a model, and a pass for each column."""
+        """What can be said of the groups that were audited, of any model of ours, or of none.
+
+        Stand-ins are looked for among the columns that the model reads: a pass over the rows for each column of groups.
+        """
         by = audited.reads.by
         if model is None:
             return cls(audited)
-        found = tuple(stand_ins.of_model(model, source, name, weights, audited.reads.level, threads) for name in by)
-        target, read = model.schema.target, [how.source or name for name, how in model.schema.features.items()]
-        told = () if graph is None else tuple(by_graph.by_graph(graph, name, target, inputs=read) for name in by)
-        return cls(audited, found, told)
+        schema, level = model.schema, audited.reads.level
+        found = [of_model(model, source, name, weights, level, threads) for name in by if stand_ins]
+        drawn = by if graph is not None else ()
+        told = [by_graph.by_graph(graph, name, schema.target, inputs=schema.sources) for name in drawn]
+        return cls(audited, tuple(found), tuple(told))
 
     @property
     def sections(self) -> list[Section]:
@@ -81,7 +84,7 @@ class Groups:
 def group_sizes(audited: Audited) -> Frame:
     """How many rows each group has."""
     lines = [
-        {"by": BETWEEN.join(one), "group": name, "rows": plain(r.n), **_few(r)}
+        {"by": CROSS.join(one), "group": name, "rows": plain(r.n), **_few(r)}
         for one in audited.subsets
         for name, r in audited.rates(one, audited.positive[0])["base rate"].items()
     ]
@@ -100,7 +103,7 @@ def _treated(audited: Audited) -> Section:
         for measure in SHOWN:
             lines = [
                 {
-                    BETWEEN.join(by): name,
+                    CROSS.join(by): name,
                     "k": plain(r.k),
                     "of": plain(r.n),
                     "rate": r.rate,
@@ -110,11 +113,11 @@ def _treated(audited: Audited) -> Section:
                 }
                 for name, r in audited.rates(by, c)[measure].items()
             ]
-            alt = f"{measure} of {c!r} by {BETWEEN.join(by)}, with intervals."
+            alt = f"{measure} of {c!r} by {CROSS.join(by)}, with intervals."
             parts.append(Picture(plots.groups(audited, measure, by, c), alt, Frame(lines), measure))
         parts += _honest(audited, by, c)
         parts.append(Frame(audited.table(by, c).rows, "All rates"))
-        title = BETWEEN.join(by) + (f": {c}" if len(audited.positive) > 1 else "")
+        title = CROSS.join(by) + (f": {c}" if len(audited.positive) > 1 else "")
         within.append(Section(title, (), parts))
     whole = audited.rates((), audited.positive[0])["selection rate"][EVERYONE]
     start = f"Of all {whole.n:,.0f} rows, {whole.k:,.0f} are said to be {audited.positive[0]!r}."
@@ -126,7 +129,7 @@ def _honest(audited: Audited, by: tuple[str, ...], c: str) -> list[Picture | Fra
     found = audited.reliability(by, c) if audited.scored and len(by) == 1 else {}
     if not 0 < len(found) <= HONEST:
         return []
-    lines = [{by[0]: name, **row} for name, each in found.items() for row in each.table]
+    lines = [{by[0]: name, **row} for name, each in found.items() for row in each.numbers]
     alt = f"Probability said of {c!r} against the share seen, by {by[0]}."
     return [Picture(plots.reliability(found), alt, Frame(lines), "honesty")]
 

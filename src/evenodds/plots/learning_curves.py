@@ -31,7 +31,7 @@ def _panel(
     colours = {"field": "model", "type": "nominal", "legend": None}
     scale = {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]}
     dash = {"domain": names, "range": [DASHES[i % len(DASHES)] for i in range(len(names))]}
-    ends, low, high = _labels(known, names, comparison.sizes[-1], best.get(measure))
+    ends, low, high = _labels(known, comparison.sizes[-1], best.get(measure))
     x = {
         "field": "rows",
         "type": "quantitative",
@@ -114,9 +114,7 @@ def _crossovers(comparison: Comparison, measure: str, x: dict[str, Any]) -> list
     ]
 
 
-def _labels(
-    rows: list[dict[str, Any]], names: list[str], last: int, best: float | None
-) -> tuple[list[dict[str, Any]], float, float]:
+def _labels(rows: list[dict[str, Any]], last: int, best: float | None) -> tuple[list[dict[str, Any]], float, float]:
     """The models' names at the ends of their lines, pushed apart where they would overlap; and the ends of the axis."""
     means = [row["mean"] for row in rows] + ([] if best is None else [best])
     low, high = (min(means), max(means)) if means else (0.0, 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 from evenodds.families import Categorical, Gaussian
 from evenodds.models.mixture.blocks import Block
 from evenodds.models.mixture.model import MixtureModel
-from evenodds.plots.style import COLOURS, GREY, HEIGHT, WIDTH, page
+from evenodds.plots.style import COLOURS, DASHES, GREY, HEIGHT, WIDTH, page
 
 POINTS = 2000  # rows that are drawn
 BARS, STEPS, ROUND = 40, 300, 60  # of a histogram, of a curve, of an ellipse
@@ -27,13 +27,20 @@ def mixture(model: MixtureModel, rows: Block) -> dict[str, Any]:
     kind = model.settings.family.__name__
     whole = page(f"A mixture of {model.k}", f"{kind} components of {', '.join(model.names)}; {model.rows:,.10g} rows")
     panels = [first, _chosen(model)] if len(model.tried) > 1 else [first]
-    return {**whole, "vconcat": panels, "spacing": 16}
+    apart = {kind: dict.fromkeys(("color", "shape", "strokeDash"), "independent") for kind in ("scale", "legend")}
+    return {**whole, "vconcat": panels, "spacing": 16, "resolve": apart}
 
 
-def _colour(model: MixtureModel) -> dict[str, Any]:
+def _told(model: MixtureModel, channel: str) -> dict[str, Any]:
+    """Components by colour and, without it, by dashes or by shape."""
     names = [str(g + 1) for g in range(model.k)]
-    scale = {"domain": names, "range": [COLOURS[g % len(COLOURS)] for g in range(model.k)]}
-    return {"field": "component", "type": "nominal", "scale": scale, "legend": {"title": "component"}}
+    scales: dict[str, dict[str, Any]] = {
+        "color": {"domain": names, "range": [COLOURS[g % len(COLOURS)] for g in range(model.k)]},
+        "strokeDash": {"domain": names, "range": [DASHES[g % len(DASHES)] for g in range(model.k)]},
+        "shape": {"domain": names},
+    }
+    by = {"field": "component", "type": "nominal", "legend": {"title": "component"}}
+    return {one: {**by, "scale": scales[one]} for one in ("color", channel)}
 
 
 def _axis(field: str, title: str | None, zero: bool = False) -> dict[str, Any]:
@@ -77,7 +84,7 @@ def _curves(model: MixtureModel, rows: Block) -> dict[str, Any]:
         {
             "data": {"values": lines},
             "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {"x": _axis("x", name), "y": y, "color": _colour(model)},
+            "encoding": {"x": _axis("x", name), "y": y, **_told(model, "strokeDash")},
         },
     ]
     return {"width": WIDTH, "height": HEIGHT, "layer": layers}
@@ -105,12 +112,17 @@ def _ellipses(model: MixtureModel, rows: Block) -> dict[str, Any]:
                 {"a": float(x), "b": float(y), "i": i, "ring": f"{g}.{wide}", "component": str(g + 1)}
                 for i, (x, y) in enumerate(ring)
             ]
-    encoding = {"x": _axis("a", a), "y": _axis("b", b), "color": _colour(model)}
+    told = _told(model, "shape")
+    encoding = {"x": _axis("a", a), "y": _axis("b", b), "color": told["color"]}
     return {
         "width": WIDTH,
         "height": WIDTH * 3 // 4,
         "layer": [
-            {"data": {"values": points}, "mark": {"type": "point", "size": 12, "opacity": 0.5}, "encoding": encoding},
+            {
+                "data": {"values": points},
+                "mark": {"type": "point", "size": 20, "opacity": 0.5},
+                "encoding": {**encoding, "shape": told["shape"]},
+            },
             {
                 "data": {"values": lines},
                 "mark": {"type": "line", "strokeWidth": 1.5},
@@ -142,7 +154,7 @@ def _dots(model: MixtureModel) -> dict[str, Any]:
         "encoding": {
             "x": _axis("mean", "share" if model.settings.family is Categorical else "mean", zero=True),
             "y": {"field": "what", "type": "nominal", "sort": None, "axis": {"title": None, "grid": True}},
-            "color": _colour(model),
+            **_told(model, "shape"),
         },
     }
 
@@ -162,7 +174,7 @@ def _chosen(model: MixtureModel) -> dict[str, Any]:
             "axis": {"title": "components", "values": [one.k for one in model.tried], "format": "d", "grid": False},
         },
         "y": _axis("less is better", "less is better"),
-        "strokeDash": {"field": "criterion", "type": "nominal", "legend": {"title": None}},
+        "strokeDash": {"field": "criterion", "type": "nominal", "legend": {"title": None, "symbolType": "stroke"}},
     }
     return {
         "width": WIDTH,

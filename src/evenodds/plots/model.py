@@ -7,36 +7,43 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError
+from evenodds.families import Bernoulli
 from evenodds.models.learnt import Tables
 from evenodds.models.naive_bayes import Model
 from evenodds.plots.style import COLOURS, GREY, WIDTH, page
 
 MOST = 12  # values of a column that fit
-LETTERS, LETTER = 14, 6.5  # of a label at most, and the pixels of one
-ROOM = 28  # pixels at the ends of a scale
+LETTERS, LETTER = 14, 7.5  # of a label at most, and the pixels of one
+ROOM = LETTERS * LETTER / 2  # pixels at the ends of a scale: half of the longest label
 
 
-def points(model: Model) -> list[dict[str, Any]]:
-    """What each value adds to the log-odds of the second of two classes: log p(v | second) - log p(v | first)."""
+def scales(model: Model) -> dict[str, list[dict[str, Any]]]:
+    """What each value of each column adds to the log-odds of the second of two classes.
+
+    That is log p(v | second) - log p(v | first). Of many values the most frequent have a place; a column that is no
+    table, such as a text or a Gaussian, has none.
+    """
     if len(model.classes) != 2:
         raise DataError(f"a nomogram is of two classes, the model has {len(model.classes)}")
-    tables, target, found = Tables(model), model.schema.target, list[dict[str, Any]]()
-    for name, column in model.schema.features.items():
-        if column.words is not None:
-            continue
-        by_value: dict[str, dict[Any, float]] = {}
-        for row in tables[name]:
-            if "p" in row:
-                by_value.setdefault(str(row[name]), {})[row[target]] = row["p"]
-        for value, p in list(by_value.items())[:MOST]:
-            if len(p) == 2 and all(share > 0 for share in p.values()):
-                first, second = (p[c] for c in model.classes.tolist())
-                odds = model.exponent(name) * float(np.log(second) - np.log(first))
-                found.append({"column": name, "value": value, "log-odds": odds})
-                if column.family is not None and column.family.name == "bernoulli":
-                    none = model.exponent(name) * float(np.log1p(-second) - np.log1p(-first))
-                    found.append({"column": name, "value": "0", "log-odds": none})
-    return found
+    tables = Tables(model)
+    return {name: _scale(model, name, tables) for name in model.schema.features}
+
+
+def _scale(model: Model, name: str, tables: Tables) -> list[dict[str, Any]]:
+    column, by_value = model.schema.features[name], dict[str, dict[Any, float]]()
+    for row in tables[name] if column.words is None else ():
+        if "p" in row:
+            by_value.setdefault(str(row[name]), {})[row[model.schema.target]] = row["p"]
+    often = sorted(by_value, key=lambda value: -sum(by_value[value].values()))[:MOST]
+    called = name if len(often) == len(by_value) else f"{name} ({MOST} of {len(by_value):,})"
+    odds: dict[str, float] = {}
+    for value, p in by_value.items():
+        if value in often and len(p) == 2 and all(share > 0 for share in p.values()):
+            first, second = (p[c] for c in model.classes.tolist())
+            odds[value] = float(np.log(second) - np.log(first))
+            if column.family is Bernoulli:  # its table has the ones alone
+                odds["0"] = float(np.log1p(-second) - np.log1p(-first))
+    return [{"column": called, "value": value, "log-odds": model.exponent(name) * x} for value, x in odds.items()]
 
 
 def labelled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -66,13 +73,19 @@ def labelled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def nomogram(model: Model) -> dict[str, Any]:
     """A scale for each column: read off the log-odds of each value, add them to the prior, and read off p below."""
-    rows = labelled(points(model))
+    known = scales(model)
+    rows = labelled([row for some in known.values() for row in some])
+    none = [name for name, some in known.items() if not some]
     second = model.classes.tolist()[1]
     prior = float(model.log_start[1] - model.log_start[0])
     axis = {"title": None, "labelLimit": 140}
     y = {"field": "column", "type": "nominal", "sort": None, "scale": {"padding": 0.7}, "axis": axis}
-    x = {"field": "log-odds", "type": "quantitative", "scale": {"padding": ROOM}}
-    upper = {**x, "axis": {"title": f"log-odds for {second}", "orient": "top", "tickCount": 7}}
+    x = {"field": "log-odds", "type": "quantitative"}
+    upper = {
+        **x,
+        "scale": {"padding": ROOM, "nice": False},
+        "axis": {"title": f"log-odds for {second}", "orient": "top", "tickCount": 7},
+    }
     most = {"aggregate": "max", "field": "log-odds"}
     layers = [
         {"mark": {"type": "rule", "color": GREY}, "encoding": {"y": y, "x": {**upper, "aggregate": "min"}, "x2": most}},
@@ -86,7 +99,11 @@ def nomogram(model: Model) -> dict[str, Any]:
         {"value": f"{p:g}", "log-odds": float(np.log(p / (1 - p)))}
         for p in (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
     ]
-    lower = {**x, "axis": {"title": "sum, with the prior", "orient": "bottom"}}
+    lower = {
+        **x,
+        "scale": {"padding": ROOM / 3, "nice": False},
+        "axis": {"title": "sum, with the prior", "orient": "bottom"},
+    }
     ticks = {"type": "tick", "color": COLOURS[0], "thickness": 2, "height": 12, "yOffset": 12}
     texts = {"type": "text", "dy": -4, "fontSize": 11}
     heading = {"text": f"p({second})", "anchor": "start", "fontSize": 12, "fontWeight": "normal"}
@@ -100,9 +117,10 @@ def nomogram(model: Model) -> dict[str, Any]:
             {"mark": texts, "encoding": {"x": lower, "text": {"field": "value"}}},
         ],
     }
-    scales = {"data": {"values": rows}, "width": WIDTH, "height": {"step": 46}, "layer": layers}
+    upper_part = {"data": {"values": rows}, "width": WIDTH, "height": {"step": 46}, "layer": layers}
+    said = f"start at the prior, {prior:+.2f}; add each column; read off p below"
     return {
-        **page(f"Nomogram of {second}", f"start at the prior, {prior:+.2f}; add each column; read off p below"),
-        "vconcat": [scales, total],
+        **page(f"Nomogram of {second}", [said, f"not in it: {', '.join(none)}"] if none else said),
+        "vconcat": [upper_part, total],
         "resolve": {"scale": {"x": "independent"}},
     }

@@ -37,7 +37,10 @@ th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left;
 th:first-child, td:first-child { padding-left: 0 } thead { vertical-align: bottom }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } td.n { white-space: nowrap }
 summary { cursor: pointer; color: #00507d; padding: .3rem 0 }
-@media print { details > * { display: block } }
+@media print {
+  details::details-content { content-visibility: visible; block-size: auto }
+  .wide { overflow: visible; background: none } table { font-size: .65rem } th, td { padding: .2rem .35rem }
+}
 """
 
 

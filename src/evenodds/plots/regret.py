@@ -19,7 +19,7 @@ def regret(played: Simulation, what: str = "regrets") -> dict[str, Any]:
         "field": "policy",
         "type": "nominal",
         "scale": {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]},
-        "legend": {"title": None, "orient": "right", "labelLimit": 260, "symbolType": "stroke"},
+        "legend": {"title": None, "orient": "right", "labelLimit": 260, "symbolType": "stroke", "symbolOpacity": 1},
     }
     dash = {
         "field": "policy",

@@ -15,18 +15,14 @@ def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
     Several, of a model before and after it was tempered or of groups, have colours and shapes of their own.
     """
     names = list(of)
-    rows = [
-        {"model": name, **{what: line[what] for what in ("said", "seen", "low", "high", "rows")}}
-        for name, each in of.items()
-        for line in each.table
-    ]
+    rows = [{"model": name, **line} for name, each in of.items() for line in each.numbers]
     unit = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     x = {**unit, "field": "said", "axis": {"title": "probability said", "format": ".1f", "tickCount": 5}}
     colour = {
         "field": "model",
         "type": "nominal",
         "scale": {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]},
-        "legend": {"title": None, "orient": "top-left"} if len(names) > 1 else None,
+        "legend": {"title": None, "orient": "bottom", "columns": 2} if len(names) > 1 else None,
     }
     first = next(iter(of.values()))
     honest = {

@@ -9,29 +9,31 @@ import numpy as np
 
 from evenodds import plots
 from evenodds.audit.audited import Audited
-from evenodds.audit.counted import association, countable, counts_of
+from evenodds.audit.counted import association, countable, counts_of, missing
 from evenodds.audit.groups import Audit
 from evenodds.audit.held_out import of_model
-from evenodds.audit.judge import scores
 from evenodds.audit.metrics import Metrics
+from evenodds.audit.ranked import Scores, scores
 from evenodds.audit.shift import Drift, drift_since
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import sum_source
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean, many
 from evenodds.families import WordCounts
-from evenodds.labels import canonical
 from evenodds.models.learnt import Tables, n_parameters
 from evenodds.models.naive_bayes import Model
 from evenodds.plots.groups_page import Groups, group_sizes
-from evenodds.plots.model import points
+from evenodds.plots.model import scales
 from evenodds.plots.paper import Paper, Picture, Section
-from evenodds.schema import did_you_mean
-from evenodds.show import Frame
+from evenodds.show import Frame, percent
 from evenodds.tally import Tally
 
 LEAK = 0.95  # Cramér's V of a column with the target, from which on it may know the answer
+LEARNT = (
+    "These are the very rows that it was learnt from: of rows that it has not seen fewer are judged right; "
+    "`evenodds evaluate --folds 10` says how many."
+)
 LIMITS = (
     "What it says holds for rows like those it learnt: see what changed, below.",
     "Columns are taken to be independent within a class; where they are not, its odds are too bold unless tempered.",
@@ -43,15 +45,17 @@ LIMITS = (
 def report(
     model: Any,
     source: Source,
-    by: tuple[str, ...] = (),
     audit: Audit | None = None,
     threads: int | None = None,
     graph: Any = None,
 ) -> Paper:
-    """The report of a model of classes on rows whose classes are known; the source is read a few times."""
+    """The report of a model of classes on rows whose classes are known; the source is read a few times.
+
+    With an audit it says how groups are treated; with a graph, whether they are even by it.
+    """
     base: Model = model if isinstance(model, Model) else model.untempered
     names = source.sample().columns
-    for name in by:
+    for name in audit.columns if audit is not None else ():
         if name not in names:
             raise DataError(f"{source.name}: {did_you_mean(name, names)}")
     tally, read = sum_source(source, Reading(base.schema), threads)
@@ -61,10 +65,10 @@ def report(
     held = of_model(model, source, None, threads)
     judged = held.tally()
     metrics = Metrics.of(judged, model.classes)
-    audited = (audit or Audit(by=by)).of(model, source, threads=threads) if by else None
+    audited = None if audit is None else audit.of(model, source, threads=threads)
     drift = drift_since(base, tally)
-    sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, base)]
-    found = Groups.of(audited, base, source, None, threads, graph) if audited is not None else None
+    sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, tally == base.tally)]
+    found = Groups.of(audited, model, source, None, threads, graph) if audited is not None else None
     sections += found.sections if found is not None else []
     sections += [_drifted(drift)]
     data = {
@@ -82,24 +86,25 @@ def _data(here: Model, read: Report, audited: Audited | None) -> Section:
     columns, leaks = [], []
     for name, column in here.schema.columns.items():
         line: dict[str, Any] = {"column": name, "as": column.described}
-        if name in here.schema.features and countable(here, name):
-            _, table = counts_of(here, name)
-            v = association(table).v
-            line |= {"missing": float(table[-1].sum() / max(table.sum(), 1.0)), "tells the class (V)": v}
-            if v > LEAK:
-                leaks.append(name)
+        if name in here.schema.features:
+            line["missing"] = missing(here, name)
+            if countable(here, name):
+                _, table = counts_of(here, name)
+                line["tells the class (V)"] = association(table).v
+                leaks += [name] if line["tells the class (V)"] > LEAK else []
         columns.append(line)
-    counts = dict(zip(map(canonical, here.classes.tolist()), here.class_counts.tolist()))
+    counts = dict(zip(here.names, here.class_counts.tolist()))
     balance = Frame([{target: c, "rows": int(n), "share": n / max(rows, 1)} for c, n in counts.items()], "Balance")
     left = [name for name, column in here.schema.columns.items() if column.role == "ignore"]
     rarest = min(counts.items(), key=lambda one: one[1])
     said = [
-        f"{rows:,} rows; {target!r} has {len(counts)} classes, the rarest is {rarest[0]!r} with {rarest[1]:,.0f} rows."
+        f"{many(rows, 'row')}; {target!r} has {many(len(counts), 'class')}, the rarest is {rarest[0]!r} with "
+        f"{many(round(rarest[1]), 'row')}."
     ]
     holes = [line for line in columns if line.get("missing", 0) > 0]
     worst = sorted(holes, key=lambda line: -line["missing"])[:3]
     said.append(
-        "Most often missing: " + ", ".join(f"{h['column']} ({100 * h['missing']:.1f} %)" for h in worst) + "."
+        "Most often missing: " + ", ".join(f"{h['column']} ({percent(h['missing'], 1)})" for h in worst) + "."
         if worst
         else "No cell of the model's columns is missing."
     )
@@ -114,19 +119,25 @@ def _data(here: Model, read: Report, audited: Audited | None) -> Section:
 
 def _model(model: Any, base: Model) -> Section:
     """The card: rows, families, tempering, limits."""
-    kind = "naive Bayes" if model is base else "a bridge on naive Bayes"
+    kind, temper = "naive Bayes" if model is base else "a bridge on naive Bayes", model.temper
     said = [
-        f"A model of {base.schema.target!r}: {kind}, learnt from {base.rows:,} rows, "
+        f"A model of {base.schema.target!r}: {kind}, learnt from {many(base.rows, 'row')}, "
         f"{n_parameters(base)['naive']:,} numbers.",
         "Its odds are tempered: it believes less of what several columns say, as told below."
-        if base.temper is not None
-        else "Its odds are as naive Bayes has them, not tempered.",
+        if temper is not None
+        else "The odds of naive Bayes are not tempered.",
     ]
-    believed = [] if base.temper is None else [Section("How its odds are tempered", base.temper.sentences())]
+    if model is not base:
+        said.append("On top of them logistic regression corrects what columns and words repeat.")
+    believed = [] if temper is None else [Section("How its odds are tempered", temper.sentences())]
     parts: list[Picture | Frame] = []
-    if len(base.classes) == 2 and model is base and (known := points(base)):
+    known = scales(base) if len(base.classes) == 2 and model is base else {}
+    if any(known.values()):
         shown = "What each value adds to the log-odds; add them to the prior and read off the probability."
-        parts.append(Picture(plots.nomogram(base), shown, Frame(known), "nomogram"))
+        none = [name for name, some in known.items() if not some]
+        shown += f" Not in it: {', '.join(none)}." if none else ""
+        table = Frame([row for some in known.values() for row in some])
+        parts.append(Picture(plots.nomogram(base), shown, table, "nomogram"))
     for name, column in base.schema.features.items():
         if column.words is not None and isinstance(base.distributions.get(name), WordCounts):
             table = Tables(base)[name]
@@ -135,10 +146,11 @@ def _model(model: Any, base: Model) -> Section:
     return Section("Your model", said, parts, [*believed, Section("Its limits", LIMITS)])
 
 
-def _quality(judged: Tally, metrics: Metrics, base: Model) -> Section:
-    """How good and how honest it is on these rows."""
+def _quality(judged: Tally, metrics: Metrics, learnt: bool) -> Section:
+    """How good and how honest it is on these rows, which it may have learnt."""
     low, high = metrics.accuracy_interval
-    said = [
+    said = [LEARNT] if learnt else []
+    said += [
         f"Of 100 rows {100 * metrics.accuracy:.0f} ({100 * low:.1f} to {100 * high:.1f}) are judged right; "
         f"always saying the most frequent class, {100 * metrics.baseline.accuracy:.0f} would be.",
     ]
@@ -149,7 +161,9 @@ def _quality(judged: Tally, metrics: Metrics, base: Model) -> Section:
     if len(metrics.classes) == 2 and metrics.reliability:
         [of] = metrics.reliability
         picture = plots.reliability({"model": of})
-        parts.append(Picture(picture, f"Probability said of {of.name!r} against the share seen.", of.table, "honesty"))
+        parts.append(
+            Picture(picture, f"Probability said of {of.name!r} against the share seen.", of.numbers, "honesty")
+        )
         found = scores(judged, metrics.classes[1])
         if found is not None and found.own.sum() and found.rest.sum():
             curve = Frame([{"threshold": t, **_rates_at(found, t)} for t in np.arange(0.1, 1.0, 0.1).round(1).tolist()])
@@ -167,9 +181,8 @@ def _quality(judged: Tally, metrics: Metrics, base: Model) -> Section:
     return Section("How good it is", said, parts)
 
 
-def _rates_at(found: Any, threshold: float) -> dict[str, float | None]:
-    above = found.odds >= np.log(threshold / (1 - threshold))
-    own, rest = float(found.own[above].sum()), float(found.rest[above].sum())
+def _rates_at(found: Scores, threshold: float) -> dict[str, float | None]:
+    own, rest = found.above(threshold)
     right = own / (own + rest) if own + rest else None
     return {"TPR": own / float(found.own.sum()), "FPR": rest / float(found.rest.sum()), "PPV": right}
 

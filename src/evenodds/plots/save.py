@@ -22,6 +22,14 @@ def save(picture: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
         file.write(_bytes(dict(picture), kind))
 
 
+def save_drawn(svg: str, path: str | os.PathLike[str]) -> None:
+    """Write a picture that is drawn already: SVG as it is, or as PNG."""
+    kind = os.path.splitext(os.fspath(path))[1].lower()
+    drawn = bytes(_vl_convert(kind).svg_to_png(svg, scale=2)) if kind == ".png" else svg.encode()
+    with replacing(path) as file:
+        file.write(drawn)
+
+
 def check_kind(path: str | os.PathLike[str]) -> str:
     """The end of the name, if it is a kind that can be written."""
     kind = os.path.splitext(os.fspath(path))[1].lower()
@@ -33,15 +41,19 @@ def check_kind(path: str | os.PathLike[str]) -> str:
 def _bytes(picture: dict[str, Any], kind: str) -> bytes:
     if kind == ".json":
         return json.dumps(picture, ensure_ascii=False, indent=1).encode()
-    picture = _drawable(picture)
+    picture, convert = _drawable(picture), _vl_convert(kind)
+    if kind == ".png":
+        return bytes(convert.vegalite_to_png(picture, scale=2))
+    text = convert.vegalite_to_svg(picture) if kind == ".svg" else _page(picture, convert)
+    return str(text).encode()
+
+
+def _vl_convert(kind: str) -> Any:
     try:
         import vl_convert
     except ImportError:
         raise DataError(f"to write {kind[1:]} install vl-convert-python: pip install 'evenodds[plots]'") from None
-    if kind == ".png":
-        return bytes(vl_convert.vegalite_to_png(picture, scale=2))
-    text = vl_convert.vegalite_to_svg(picture) if kind == ".svg" else _page(picture, vl_convert)
-    return str(text).encode()
+    return vl_convert
 
 
 def _drawable(part: Any) -> Any:

@@ -12,8 +12,8 @@ WIDTH, HEIGHT = 380, 200
 GREY = "#666666"
 
 
-def page(title: str, subtitle: str = "") -> dict[str, Any]:
-    """The frame of a picture."""
+def page(title: str, subtitle: str | list[str] = "") -> dict[str, Any]:
+    """The frame of a picture; a subtitle may have several lines."""
     return {
         "$schema": SCHEMA,
         "title": {"text": title, "subtitle": subtitle, "anchor": "start", "fontSize": 15, "subtitleColor": GREY},
