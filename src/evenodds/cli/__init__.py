@@ -73,11 +73,11 @@ class LazyGroup(Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Click's, which prints --help and --version, perhaps to a full disk."""
+        """Click's, which prints --help and --version, perhaps to a full disk, or to nobody."""
         try:
             return super().parse_args(ctx, args)
         except BrokenPipeError:
-            raise
+            ctx.exit(NO_READER)
         except OSError as error:
             raise click.ClickException(error.strerror or str(error)) from error
 
@@ -98,24 +98,24 @@ class LazyGroup(Group):
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # the reader, such as head, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(NO_READER)
         except DataError as error:
             raise BadDataError(str(error)) from error
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
+            where = "" if error.filename is None else f"{error.filename or repr('')}: "
             raise click.ClickException(f"{where}{error.strerror or error}") from error
         except MemoryError:
             raise click.ClickException("there is not enough memory") from None
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(package_name="evenodds", message="%(prog)s %(version)s")
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Probabilistic learning people can see through.
 
-    Answers go to stdout, messages to stderr. Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad data.
+    Answers go to stdout, messages to stderr. Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad data, 130 interrupted,
+    141 nobody reads on.
     """
     gc.set_threshold(200_000)  # looking for garbage while modules are loaded takes a tenth of a second, and finds none
     sys.setswitchinterval(5e-5)  # kernels run without the interpreter's lock: whoever comes back should not wait for it

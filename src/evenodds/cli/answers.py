@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ class OfClasses:
     def names(self) -> list[str]:
         """Of the columns that are added."""
         target = self.model.schema.target
-        each = [f"p({target}={label})" for label in self._labels] if self.every else []
+        each = [f"p({target}={label})" for label in self.model.names] if self.every else []
         return [f"{target}_predicted", f"{target}_probability", *each]
 
     @property
@@ -45,20 +46,16 @@ class OfClasses:
         """The columns that are read, where that is known beforehand."""
         return self.reading([]).columns
 
-    @property
-    def _labels(self) -> list[str]:
-        return [canonical(label) for label in self.model.classes.tolist()]
-
     def reading(self, names: list[str]) -> Reading:
         """How batches are read that have these columns."""
         from evenodds.data.reading import Reading
 
         return Reading(self.model.schema, target=False)
 
-    def columns(self, table: Table, threads: int | None) -> Columns:
+    def columns(self, table: Table, threads: int | None, where: Callable[[int], str]) -> Columns:
         """The answers for some rows."""
         p = np.exp(log_p := self.model.log_proba(table, threads))
-        best, labels = log_p.argmax(axis=1), self._labels
+        best, labels = log_p.argmax(axis=1), self.model.names
         every = p.T.tolist() if self.every else []
         if self.rule is not None:
             best, labels = self.rule.choose(p), [*labels, UNSURE]
@@ -89,17 +86,15 @@ class OfRegression:
 
         return reading_of(self.model.schema, self.model.roles, names)
 
-    def columns(self, table: Table, threads: int | None) -> Columns:
+    def columns(self, table: Table, threads: int | None, where: Callable[[int], str]) -> Columns:
         """The answers for some rows."""
         model = self.model
-        mean = model.mean(table, threads=threads)
-        low, high = model.interval(table, threads=threads) if model.covariance is not None else (mean * np.nan,) * 2
+        mean, known = model.mean(table, threads=threads, where=where), model.covariance is not None
+        low, high = model.interval(table, threads=threads, where=where) if known else (mean * np.nan,) * 2
         if mean.ndim == 1:
             return [_known(column) for column in (mean, low, high)]
-        best = np.nan_to_num(mean).argmax(axis=1)
-        each = np.arange(len(best))
-        gone = np.isnan(mean.sum(axis=1)).tolist()
-        labels = [None if lost else canonical(model.classes[c]) for c, lost in zip(best.tolist(), gone)]
+        best, each = model.best(mean), np.arange(len(mean))
+        labels = [None if c < 0 else canonical(model.classes[c]) for c in best.tolist()]
         return [labels, *(_known(column[each, best]) for column in (mean, low, high))]
 
 
@@ -127,9 +122,9 @@ class OfMixture:
 
         return Reading(self.model.schema, target=False)
 
-    def columns(self, table: Table, threads: int | None) -> Columns:
+    def columns(self, table: Table, threads: int | None, where: Callable[[int], str]) -> Columns:
         """The answers for some rows."""
-        shares, log_p = self.model.shares(table, threads), self.model.log_prob(table, threads)
+        shares, log_p = self.model.shares_and_log_prob(table, threads)
         best = shares.argmax(axis=1)
         said = [(best + 1).tolist(), shares[np.arange(len(best)), best].tolist(), log_p.tolist()]
         return [[str(g) for g in said[0]], *said[1:], *(shares.T.tolist() if self.every else [])]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import data, options
+from evenodds.cli import data, options, said
 from evenodds.cli.judging import judging
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
-from evenodds.cli.report import KINDS, kind_of, write
+from evenodds.cli.paths import PAGES, Written, check_outputs
+from evenodds.cli.report import write
 
 if TYPE_CHECKING:
     from evenodds.audit.audited import Audited
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 @click.option("--predicted", metavar="COLUMN", help="Without a model: what was said.")
 @click.option("--positive", metavar="CLASS", help="The class that is meant; the second of two if not given.")
 @click.option("--threshold", type=options.Between(0, 1), help="From which probability on it is said to be so.")
-@click.option("--margin", type=options.Between(0, 1, max_open=True), default=0.05, show_default=True,
+@click.option("--margin", type=options.Between(0, 1, max_open=True), default=0.05,
               help="The gap that is asked about.")  # fmt: skip
-@click.option("--small", type=options.Between(min=0), default=30, show_default=True,
+@click.option("--small", type=options.Between(min=0), default=30,
               help="Rows, below which a group is pooled with the others, and marked.")  # fmt: skip
 @click.option("--stand-ins", is_flag=True, help="Of a model: which of its columns and words tell the group?")
 @click.option("--graph", metavar="GRAPH", help="Of a model: a network's file, or 'sex -> job', for d-separation.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help=f"A page to write: {', '.join(KINDS)}.")
+@click.option("-o", "--output", type=Written(*PAGES), help=f"A page to write: {', '.join(PAGES)}.")
 @options.weighted
 @options.reading
 @options.as_json
@@ -65,16 +66,17 @@ def audit(
     """
     from evenodds.audit.groups import Audit
 
-    kind, more = kind_of(output) if output is not None else "", bool(output or graph or stand_ins)
-    columns = tuple(one.strip() for one in by.split(","))
-    if len(set(columns)) < len(columns):
-        raise WrongUsageError(f"--by: expected columns with commas between, each once, not {by!r}")
+    if output is not None and as_json:
+        raise WrongUsageError("--json or a page with --output, not both; the page may be a .json file")
+    more = bool(output or graph or stand_ins)
+    columns = tuple(said.names("--by", by))
     how = Audit(by=columns, positive=positive, threshold=threshold, margin=margin, small=small)
     if score is None and predicted is None:
         if len(paths) < 2:
             raise WrongUsageError("give a model and a file; or a file with --target, and --score or --predicted")
         if target is not None:
             raise WrongUsageError("--target: a saved model knows its own; it belongs to --score or --predicted")
+        check_outputs(paths[:1])
         model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
         source = source if not more else source.rereadable()
         with judging(source, reading.quiet):
@@ -89,30 +91,26 @@ def audit(
         with judging(source, reading.quiet):
             found = how.of_columns(source, target, score, predicted, weight, reading.threads)
     data.say_report(found.report, reading.quiet)
-    told = _told(found, model, source, weight, graph, reading) if more else None
+    told = _told(found, model, source, weight, graph, bool(output) or stand_ins, reading) if more else None
     if output is not None and told is not None:
-        write(
-            told.paper(f"Audit by {', '.join(how.columns)}: {os.path.basename(source.name)}"),
-            output,
-            kind,
-            reading.quiet,
-        )
+        title = f"Audit by {', '.join(how.columns)}: {os.path.basename(source.name)}"
+        write(told.paper(title), output, reading.quiet)
         return
     if as_json:
         print_json({**(told or found).to_dict(), "report": found.report.to_dict()})
         return
-    also = [] if told is None else [*(told.stand_ins if stand_ins else ()), *told.graphs]
+    also = [] if told is None else [*told.stand_ins, *told.graphs]
     print_lines("\n\n".join(map(repr, [found, *also])))
 
 
 def _told(
-    found: Audited, model: Any, source: Files, weight: str | None, graph: str | None, reading: options.Input
-) -> Groups:
+    found: Audited, model: Any, source: Files, weight: str | None, graph: str | None, stand_ins: bool,
+    reading: options.Input,
+) -> Groups:  # fmt: skip
     """The audit with what else is known of its groups."""
-    from evenodds.cli.net_fair import graph_of
+    from evenodds.cli.net_learn import graph_of
     from evenodds.plots.groups_page import Groups
 
-    base = model if model is None or model.kind == "naive bayes" else model.untempered
     with judging(source, reading.quiet):
         drawn = graph_of(graph) if graph is not None else None
-        return Groups.of(found, base, source, weight, reading.threads, drawn)
+        return Groups.of(found, model, source, weight, reading.threads, drawn, stand_ins)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import Group, options
-from evenodds.cli.bandit_experiment import add, create, decide, export, report, reward, wrong_usage
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli import Group, data, options, said
+from evenodds.cli.bandit_experiment import add, arms, create, decide, export, report, reward
+from evenodds.cli.output import WrongUsageError, print_json, print_lines, wrong_usage
+from evenodds.cli.paths import Read
+from evenodds.errors import DataError, many
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from evenodds.bandits.offline import Log
     from evenodds.bandits.policies import Policy
     from evenodds.bandits.worlds import World
+    from evenodds.data.source import Batch
+    from evenodds.families.leaves import Floats
 
 POLICIES = "greedy, explore=T0, epsilon=E, ucb[=C], ucb1, thompson, exp3; @window=N or @fade=F behind it forgets"
 
@@ -33,24 +41,24 @@ def bandit() -> None:
     """
 
 
-for command in (create, decide, reward, report, export, add):
+for command in (create, decide, reward, report, arms, export, add):
     bandit.add_command(command)
 
 
 @bandit.command(no_args_is_help=True)
 @click.argument("means", metavar="MEANS[/MEANS...]")
-@click.option("--policies", default="greedy,epsilon,ucb,ucb1,thompson", show_default=True, help=POLICIES + ".")
+@click.option("--policies", default="greedy,epsilon,ucb,ucb1,thompson", help=POLICIES + ".")
 @click.option(
     "--rewards", type=click.Choice(["bernoulli", "gaussian", "poisson"]), default="bernoulli", help="Of arms."
 )
-@click.option("--spread", type=float, default=1.0, show_default=True, help="Standard deviation of gaussian rewards.")
+@click.option("--spread", type=float, default=1.0, help="Standard deviation of gaussian rewards.")
 @click.option("--at", metavar="N,N,...", help="After how many rounds the means change to the next after a /.")
 @click.option("--drift", is_flag=True, help="The means go there in straight lines.")
-@click.option("--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Of each run.")
-@click.option("--runs", type=click.IntRange(min=1), default=200, show_default=True, help="How many.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of rewards and dice.")
+@click.option("--rounds", type=click.IntRange(min=1), default=1000, help="Of each run.")
+@click.option("--runs", type=click.IntRange(min=1), default=200, help="How many.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of rewards and dice.")
 @click.option("--exact", is_flag=True, help="Work out the expected reward instead: for about ten rounds.")
-@click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", help="A picture: .svg, .png, .html or .json.")
+@options.plot
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many; the result is the same.")
 @options.as_json
 def simulate(
@@ -64,7 +72,7 @@ def simulate(
     runs: int,
     seed: int,
     exact: bool,
-    save: str | None,
+    plot: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
@@ -76,19 +84,20 @@ def simulate(
       evenodds bandit simulate .6,.5 --rounds 10 --exact
     """
     from evenodds import bandits
-    from evenodds.plots import regret
-    from evenodds.plots import save as write
-    from evenodds.plots.save import check_kind
+    from evenodds.plots import regret, save
     from evenodds.show import Frame
 
-    if save is not None:
-        check_kind(save)
+    if exact:
+        options.refuse(
+            "--exact is for Bernoulli arms that stay as they are, and draws nothing",
+            "rewards", "at", "drift", "runs", "seed", "threads", "plot",
+        )  # fmt: skip
+    if rewards != "gaussian":
+        options.refuse("of gaussian rewards", "spread")
     with wrong_usage():
         world = _world(means, rewards, spread, at, drift)
         chosen = _policies(policies)
         if exact:
-            if save is not None or rewards != "bernoulli" or at is not None:
-                raise WrongUsageError("--exact is for Bernoulli arms that stay as they are, and draws no picture")
             expected = [bandits.expected_reward(policy, world.means[0], rounds) for policy in chosen]
             best = float(world.means[0].max()) * rounds
             rows = [
@@ -97,9 +106,9 @@ def simulate(
             ]
             _show(Frame(rows, f"{rounds} rounds, exactly"), as_json)
             return
-        played = bandits.simulate(chosen, world, rounds, runs, seed=seed, coverage=True, threads=threads)
-    if save is not None:
-        write(regret(played), save)
+        played = bandits.simulate(chosen, world, rounds, runs, random_state=seed, coverage=True, threads=threads)
+    if plot is not None:
+        save(regret(played), plot)
     if as_json:
         curves = played.curves().to_dicts()
         print_json(
@@ -115,14 +124,16 @@ def simulate(
 
 @bandit.command(no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="LOG...")
-@click.option("--arm", default="arm", show_default=True, metavar="COLUMN", help="The arm that was chosen.")
-@click.option("--reward", default="reward", show_default=True, metavar="COLUMN", help="What it paid.")
+@click.option("--arm", default="arm", metavar="COLUMN", help="The arm that was chosen.")
+@click.option("--reward", default="reward", metavar="COLUMN", help="What it paid.")
 @click.option("--propensity", metavar="COLUMN", help="With which probability; 'propensity' if there is such a column.")
 @click.option("--uniform", is_flag=True, help="All arms were equally probable.")
-@click.option("--group", metavar="COLUMN", help="Where it was chosen, such as a position.")
-@click.option("--target", metavar="LOG", help="Evaluate the policy of this other log: its arms' shares in each group.")
+@click.option("--by", metavar="COLUMN", help="Where it was chosen, such as a position.")
+@click.option(
+    "--other", type=Read(), metavar="LOG", help="Evaluate the policy of this other log: its arms' shares in each group."
+)
 @click.option("--policies", metavar="NAMES", help="Let these learn from the log: " + POLICIES + ".")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the policies' dice.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the policies' dice.")
 @options.reading
 @options.as_json
 def replay(
@@ -131,8 +142,8 @@ def replay(
     reward: str,
     propensity: str | None,
     uniform: bool,
-    group: str | None,
-    target: str | None,
+    by: str | None,
+    other: str | None,
     policies: str | None,
     seed: int,
     reading: options.Input,
@@ -142,45 +153,47 @@ def replay(
 
     \b
       evenodds bandit replay log.csv --policies ucb,thompson
-      evenodds bandit replay random.csv --target other.csv --group position
+      evenodds bandit replay random.csv --other other.csv --by position
     """
     from dataclasses import asdict
 
     from evenodds.bandits import offline
     from evenodds.show import Frame
 
-    if (target is None) == (policies is None):
-        raise WrongUsageError("expected either --target, another log, or --policies that are to learn")
-    log = _log(reading, paths, arm, reward, propensity, uniform, group)
-    if target is not None:
-        other = _log(reading, (target,), arm, reward, None, True, group)
-        found = offline.evaluate(log, offline.frequencies(other) if group else _plain(offline.frequencies(other)))
-        truth = float(other.rewards.mean())
-        if as_json:
-            print_json({"estimates": found.to_dicts(), "earned in the other log": truth, "rows": len(other)})
-        else:
-            click.echo(f"{found!r}\n\nearned in {target}: {truth:.4g} a decision, {len(other):,} decisions")
-        return
+    if (other is None) == (policies is None):
+        raise WrongUsageError("expected either --other, another log, or --policies that are to learn")
+    if uniform and propensity is not None:
+        raise WrongUsageError("--uniform or --propensity, not both")
+    if other is not None:
+        options.refuse("of --policies, which throw dice", "seed")
     with wrong_usage():
-        results = [asdict(offline.replay(policy, log, seed=seed)) for policy in _policies(policies or "")]
+        learning = _policies(policies) if policies is not None else []
+    log = _log(reading, paths, arm, reward, propensity, uniform, by)
+    if other is not None:
+        theirs = _log(reading, (other,), arm, reward, None, True, by)
+        found = offline.evaluate(log, offline.frequencies(theirs) if by else _plain(offline.frequencies(theirs)))
+        truth = float(theirs.rewards.mean())
+        if as_json:
+            print_json({"estimates": found.to_dicts(), "earned in the other log": truth, "rows": len(theirs)})
+        else:
+            print_lines(f"{found!r}\n\nearned in {other}: {truth:.4g} a decision, {len(theirs):,} decisions")
+        return
+    results = [asdict(offline.replay(policy, log, random_state=seed)) for policy in learning]
     _show(Frame(results), as_json)
 
 
 def _policies(text: str) -> list[Policy]:
     from evenodds.bandits import naming
 
-    return [naming.parse(name.strip()) for name in text.split(",")]
+    return [naming.parse(name) for name in said.names("--policies", text)]
 
 
 def _world(text: str, rewards: str, spread: float, at: str | None, drift: bool) -> World:
     """MEANS, and after a / the means that they change to."""
     from evenodds.bandits import worlds
 
-    try:
-        rows = [[float(mean) for mean in row.split(",")] for row in text.split("/")]
-        times = [] if at is None else [int(t) for t in at.split(",")]
-    except ValueError:
-        raise WrongUsageError(f"expected numbers with commas between, as in .6,.5, not {text!r}, {at!r}") from None
+    rows = [said.numbers("MEANS", row) for row in text.split("/")]
+    times = [] if at is None else said.whole_numbers("--at", at)
     if len({len(row) for row in rows}) > 1:
         raise WrongUsageError("expected a mean for every arm behind each /")
     if len(rows) > 1 or times or drift:
@@ -199,30 +212,60 @@ def _log(
     reward: str,
     propensity: str | None,
     uniform: bool,
-    group: str | None,
+    by: str | None,
 ) -> Log:
-    """A log from files; decisions without a reward are left out."""
+    """A log from files. Decisions without a reward are left out; so are those without an arm or a place, and said."""
+    import numpy as np
+
     from evenodds.bandits.offline import Log
-    from evenodds.cli.rows import values
-    from evenodds.errors import DataError
+    from evenodds.data.reading import Reading
+    from evenodds.data.report import Report, Trouble
+    from evenodds.families import Categorical, Gaussian
+    from evenodds.schema import Column, Schema
 
     source = reading.files(paths).rereadable()
-    source.sample()
-    if propensity is None and "propensity" in source.names and not uniform:
+    if propensity is None and not uniform and "propensity" in source.sample().columns:
         propensity = "propensity"
-    names = [name for name in (arm, reward, propensity, group) if name is not None]
-    cells: dict[str, list[Any]] = {name: [] for name in names}
-    for batch in source.batches(names):
+    numbers = [name for name in (reward, propensity) if name is not None]
+    names = [name for name in (arm, by) if name is not None]
+    if len({*numbers, *names}) < len(numbers + names):
+        raise WrongUsageError("--arm, --reward, --propensity, --by: expected different columns")
+    columns = {**dict.fromkeys(names, Column(Categorical)), **dict.fromkeys(numbers, Column(Gaussian))}
+    cells = Reading(Schema(columns, ""), target=False)
+    found: dict[str, list[Any]] = {name: [] for name in columns}
+    report, nameless = Report(), Trouble(0, "")
+    for batch in source.batches(cells.columns):
+        read = cells(batch)
+        report += read.report
+        table: Mapping[str, Any] = read.table.columns
+        rewarded, places = ~np.isnan(table[reward]), {name: table[name].places for name in names}
+        named = np.all([place >= 0 for place in places.values()], axis=0)
+        if len(lost := np.flatnonzero(rewarded & ~named)):
+            here = Trouble(len(lost), batch.where(int(lost[0])))
+            nameless = nameless + here if nameless.count else here
+        rows = np.flatnonzero(rewarded & named)
+        if propensity is not None:
+            _check_propensities(batch, propensity, table[propensity], rows)
         for name in names:
-            cells[name] += values(batch.column(name))
-    known = [i for i, value in enumerate(cells[reward]) if value not in (None, "")]
-    try:
-        gains = [float(cells[reward][i]) for i in known]
-        chances = None if propensity is None else [float(cells[propensity][i]) for i in known]
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{source.name}: {error}; rewards and propensities are numbers") from None
-    arms, groups = ([cells[name][i] for i in known] if name else None for name in (arm, group))
-    return Log.of(arms or [], gains, chances, groups, uniform=uniform)
+            texts = table[name].labels.texts()
+            found[name] += [texts[place] for place in places[name][rows].tolist()]
+        for name in numbers:
+            found[name] += table[name][rows].tolist()
+    data.say_report(report, reading.quiet)
+    if nameless.count:
+        left = f"without {' or '.join(names)} {'was' if nameless.count == 1 else 'were'} left out"
+        data.say([f"{many(nameless.count, 'row')} {left} (first: {nameless.where})"], reading.quiet)
+    if not found[reward]:
+        raise DataError(f"{source.name} has no decision with a reward, a number in column {reward!r}")
+    chances = None if propensity is None else found[propensity]
+    return Log.of(found[arm], found[reward], chances, None if by is None else found[by], uniform=uniform)
+
+
+def _check_propensities(batch: Batch, name: str, p: Floats, rows: NDArray[np.int64]) -> None:
+    """Refuse a decision that says no probability with which it was made: nothing follows from it."""
+    for row in rows[~((p[rows] > 0) & (p[rows] <= 1))].tolist():
+        what = "is missing or no number" if p[row] != p[row] else f"is {p[row]:g}"
+        raise DataError(f"{batch.where(row)}: {name!r} {what}, expected a probability above 0, up to 1")
 
 
 def _plain(shares: dict[tuple[str, str], float]) -> dict[str, float]:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenodds.cli import options
-from evenodds.cli.output import BadDataError, WrongUsageError, print_json
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_json_line, wrong_usage
+from evenodds.cli.paths import Written
+
+if TYPE_CHECKING:
+    from evenodds.bandits.experiment import Experiment
 
 EXPERIMENT = click.argument("path", type=click.Path(dir_okay=False), metavar="EXPERIMENT")
-
-
-@contextlib.contextmanager
-def wrong_usage() -> Iterator[None]:
-    """What a policy or a world cannot be is wrong usage, in its own words."""
-    try:
-        yield
-    except ValueError as error:
-        raise WrongUsageError(str(error)) from None
 
 
 def _lines() -> Iterator[str]:
@@ -36,11 +30,11 @@ def _lines() -> Iterator[str]:
 @click.command(no_args_is_help=True)
 @EXPERIMENT
 @click.argument("arms", nargs=-1, required=True, metavar="ARM...")
-@click.option("--policy", default="thompson", show_default=True, help="thompson, ucb[=C], epsilon=E, greedy; @fade=F.")
+@click.option("--policy", default="thompson", help="thompson, ucb[=C], epsilon=E, greedy; @fade=F.")
 @click.option(
     "--rewards", type=click.Choice(["bernoulli", "gaussian", "poisson"]), default="bernoulli", help="Of arms."
 )
-@click.option("--minimum", type=float, default=0.0, show_default=True, help="The least share of every arm.")
+@click.option("--minimum", type=float, default=0.0, help="The least share of every arm.")
 @click.option("--low", type=float, help="Smaller rewards are refused.")
 @click.option("--high", type=float, help="Larger rewards are refused.")
 @click.option("--seed", type=click.IntRange(min=0), help="Decides arms together with the ids; thrown if not given.")
@@ -59,7 +53,7 @@ def create(
 
     with wrong_usage():
         chosen = naming.parse(policy)
-        experiment.create(path, arms, chosen, rewards=rewards, minimum=minimum, low=low, high=high, seed=seed)
+        experiment.create(path, arms, chosen, rewards=rewards, minimum=minimum, low=low, high=high, random_state=seed)
 
 
 @click.command(no_args_is_help=True)
@@ -69,7 +63,7 @@ def create(
 def decide(path: str, ids: tuple[str, ...], as_json: bool) -> None:
     """The arm for each ID: chosen now, or as it was. Without IDs they are read from stdin, one to a line.
 
-    An answer is on the disk before it is printed.
+    An answer is on the disk before it is printed; with --json each is an object on a line of its own.
     """
     from evenodds.bandits.experiment import Experiment
 
@@ -77,7 +71,7 @@ def decide(path: str, ids: tuple[str, ...], as_json: bool) -> None:
         for id in ids or _lines():
             found = one.decide(id)
             if as_json:
-                print_json({"id": found.id, "arm": found.arm, "propensity": found.propensity})
+                print_json_line({"id": found.id, "arm": found.arm, "propensity": found.propensity})
             else:
                 click.echo(found.arm)
 
@@ -100,9 +94,9 @@ def reward(path: str, id: str | None, reward: str | None, as_json: bool) -> None
         for number, line in enumerate(_lines(), 1):
             name, comma, value = line.rpartition(",")
             if not comma:
-                raise WrongUsageError(f"line {number}: expected ID,REWARD, not {line.rstrip()!r}")
+                raise BadDataError(f"line {number}: expected ID,REWARD, not {line.rstrip()!r}")
             if pairs.get(name, value) != value:
-                raise WrongUsageError(f"line {number}: {name!r} has two rewards, {pairs[name]} and {value}")
+                raise BadDataError(f"line {number}: {name!r} has two rewards, {pairs[name]} and {value}")
             pairs[name] = value
     with Experiment(path) as one:
         news = one.rewards(pairs)
@@ -114,21 +108,43 @@ def reward(path: str, id: str | None, reward: str | None, as_json: bool) -> None
 
 @click.command(no_args_is_help=True)
 @EXPERIMENT
-@click.option("--add", "added", multiple=True, metavar="ARM", help="Add an arm first, or a retired one again.")
-@click.option("--retire", "retired", multiple=True, metavar="ARM", help="Retire an arm first.")
 @options.as_json
-def report(path: str, added: tuple[str, ...], retired: tuple[str, ...], as_json: bool) -> None:
+def report(path: str, as_json: bool) -> None:
     """What an EXPERIMENT knows of its arms."""
     from evenodds.bandits.experiment import Experiment
-    from evenodds.show import Frame
 
+    with Experiment(path) as one:
+        _show(one, as_json)
+
+
+@click.command(no_args_is_help=True)
+@EXPERIMENT
+@click.option("--add", "added", multiple=True, metavar="ARM", help="A new arm, or a retired one again. Repeatable.")
+@click.option("--retire", "retired", multiple=True, metavar="ARM", help="An arm not to be chosen any more. Repeatable.")
+@options.as_json
+def arms(path: str, added: tuple[str, ...], retired: tuple[str, ...], as_json: bool) -> None:
+    """Add arms to an EXPERIMENT, or retire some, and print what it knows of them.
+
+    \b
+      evenodds bandit arms button.bandit --add blue --retire red
+    """
+    from evenodds.bandits.experiment import Experiment
+
+    if not added and not retired:
+        raise WrongUsageError("which arms? Name them with --add and --retire; `evenodds bandit report` shows all")
     with Experiment(path) as one:
         for name in added:
             one.add_arm(name)
         for name in retired:
             one.retire(name)
-        found = one.report()
-        name = one.policy.name
+        _show(one, as_json)
+
+
+def _show(one: Experiment, as_json: bool) -> None:
+    """What an experiment knows."""
+    from evenodds.show import Frame
+
+    found, name = one.report(), one.rules.policy.name
     if as_json:
         print_json(found)
         return
@@ -144,7 +160,6 @@ def report(path: str, added: tuple[str, ...], retired: tuple[str, ...], as_json:
 def export(path: str, as_json: bool) -> None:
     """The log of an EXPERIMENT as CSV, or as JSON lines: for `evenodds bandit replay` and others."""
     import csv
-    import json
 
     from evenodds.bandits.experiment import Experiment
 
@@ -152,7 +167,7 @@ def export(path: str, as_json: bool) -> None:
         rows = one.log()
     if as_json:
         for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
+            print_json_line(row)
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["id", "arm", "propensity", "time", "reward", "rewarded"])
@@ -161,7 +176,7 @@ def export(path: str, as_json: bool) -> None:
 
 @click.command(no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="EXPERIMENT...")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), metavar="FILE", help="The new one.")
+@click.option("-o", "--output", required=True, type=Written(), metavar="FILE", help="The new one.")
 def add(paths: tuple[str, ...], output: str) -> None:
     """Add the EXPERIMENTs of several servers: the experiment of all their decisions and rewards."""
     from evenodds.bandits.adding import add as added

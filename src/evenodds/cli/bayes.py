@@ -6,6 +6,7 @@ from math import isnan
 
 import click
 
+from evenodds.cli import options, said
 from evenodds.cli.output import BadDataError, WrongUsageError, odds, print_json, probability, short, table
 from evenodds.models.bayes_rule import Belief, DiagnosticTest, ImpossibleEvidenceError, Posterior, update
 
@@ -46,7 +47,7 @@ class Evidence:
     metavar="N",
     help="Count in N people. By default 1,000, or as many as whole numbers need.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@options.as_json
 def bayes(
     priors: tuple[str, ...], tests: tuple[str, ...], pieces: tuple[str, ...], people: int | None, as_json: bool
 ) -> None:
@@ -104,12 +105,12 @@ def if_repeating(prior: dict[str, float], evidence: Sequence[Evidence]) -> Poste
     return in_sequence(prior, distinct.values())[-1]
 
 
-# Reading: every mistake is a ValueError whose sentence names the option.
+# Reading: every mistake is a sentence that names the option.
 
 
 def read_prior(texts: Iterable[str]) -> dict[str, float]:
     """{'disease': .001, 'not disease': .999} from disease=.001."""
-    prior = read_pairs("--prior", ",".join(texts))
+    prior = said.shares("--prior", ",".join(texts).split(","))
     if len(prior) == 1:
         [(name, p)] = prior.items()
         prior[f"not {name}"] = 1 - p
@@ -130,7 +131,7 @@ def read_tests(texts: Iterable[str], hypotheses: list[str], sources: dict[str, o
             elif key := key.strip() if equals else next(unnamed, ""):
                 if key in rates:
                     raise ValueError(f"--test: {key} is given twice in {text!r}")
-                rates[key] = read_number("--test", value)
+                rates[key] = said.number("--test", value)
             else:
                 raise ValueError(f"--test: expected positive or negative after the two rates, not {part!r}")
         if "specificity" in rates and "false-positives" not in rates:
@@ -150,7 +151,7 @@ def read_evidence(texts: Iterable[str], sources: dict[str, object]) -> list[Evid
     pieces = []
     for text in texts:
         name, _, rest = text.rpartition(":")
-        likelihoods = read_pairs("--evidence", rest)
+        likelihoods = said.shares("--evidence", rest.split(","))
         pieces.append(Evidence(source_name(sources, name.strip(), "evidence", likelihoods), "", likelihoods))
     return pieces
 
@@ -163,28 +164,6 @@ def source_name(sources: dict[str, object], name: str, kind: str, numbers: objec
     if sources.setdefault(name, numbers) != numbers:
         raise ValueError(f"--{kind}: {name!r} is given twice with different numbers; give the second another name")
     return name
-
-
-def read_pairs(option: str, text: str) -> dict[str, float]:
-    """{'spam': .2, 'ham': .8} from 'spam=.2, ham=.8'."""
-    pairs: dict[str, float] = {}
-    for part in text.split(","):
-        name, equals, value = (field.strip() for field in part.rpartition("="))
-        if not (equals and name):
-            raise ValueError(f"{option}: expected NAME=NUMBER, not {part.strip()!r}")
-        if name in pairs:
-            raise ValueError(f"{option}: {name!r} is given twice")
-        pairs[name] = read_number(option, value)
-    return pairs
-
-
-def read_number(option: str, text: str) -> float:
-    """A number written .001, 1/1000 or 0.1%."""
-    top, slash, bottom = text.strip().removesuffix("%").partition("/")
-    try:
-        return float(top) / (float(bottom) if slash else 1) / (100 if text.strip().endswith("%") else 1)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{option}: {text.strip()!r} is not a number; expected .001, 1/1000 or 0.1%") from None
 
 
 # Showing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenodds.cli.bayes import read_number
+from evenodds.cli import options, said
 from evenodds.cli.output import WrongUsageError, print_json, short, table
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class Coin:
 @click.command(no_args_is_help=True)
 @click.argument("heads")
 @click.argument("tails")
-@click.option("--prior", default="1,1", metavar="A,B", show_default=True, help="What is known before: Beta(A, B).")
+@click.option("--prior", default="1,1", metavar="A,B", help="What is known before: Beta(A, B).")
 @click.option("--prob-of-heads-next", "only_next", is_flag=True, help="Print that one number.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@options.as_json
 def coin(heads: str, tails: str, prior: str, only_next: bool, as_json: bool) -> None:
     """What HEADS heads and TAILS tails say of a coin.
 
@@ -77,8 +77,8 @@ def read_count(name: str, text: str) -> int:
 def read_prior(text: str) -> tuple[float, float]:
     """(2, 2) from '2,2'; a half may be written .5 or 1/2."""
     try:
-        numbers = [read_number("--prior", part) for part in text.split(",")]
-    except ValueError:
+        numbers = said.numbers("--prior", text)
+    except WrongUsageError:
         numbers = []
     if len(numbers) != 2 or not all(0 < number <= MOST for number in numbers):
         raise WrongUsageError(f"--prior: {text!r} is no Beta prior; expected two numbers above 0, as in 2,2 or 1/2,1/2")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evenodds.cli.output import BadDataError, WrongUsageError
+from evenodds.errors import many
 from evenodds.show import escaped
 
 if TYPE_CHECKING:
@@ -48,13 +49,15 @@ def progress(source: Files, what: str, quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def notes(quiet: bool = False) -> Iterator[list[str]]:
-    """Warnings of the library, as lines on stderr when the work is done."""
+    """Warnings of the library, as lines on stderr when the work is done, or has failed."""
     found: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield found
-    found += dict.fromkeys(str(warning.message) for warning in caught)
-    say(found, quiet)
+        try:
+            yield found
+        finally:  # where the work failed they may say why
+            found += dict.fromkeys(str(warning.message) for warning in caught)
+            say(found, quiet)
 
 
 def say(lines: list[str], quiet: bool = False) -> None:
@@ -137,38 +140,29 @@ def check_prior(model: Any, where: str) -> None:
 
 def text_column(model: Any, where: str) -> str:
     """The column that a text alone is: the model's only one."""
-    features = [(name, column) for name, column in model.schema.features.items() if column.words is not None]
-    if len(features) != 1 or {how.source or name for name, how in model.schema.features.items()} != {features[0][0]}:
-        text = f", as in {features[0][0]}=TEXT" if features else ""
+    texts = list(model.schema.texts)
+    if len(texts) != 1 or model.schema.sources != texts:
+        text = f", as in {texts[0]}=TEXT" if texts else ""
         raise BadDataError(f"{where} has other columns than one of text: give rows as COLUMN=VALUE{text}, or a file")
-    return features[0][0]
+    return texts[0]
 
 
 def classes(model: Model) -> dict[str, float]:
     """How many rows of each class."""
-    from evenodds.labels import canonical
-
-    return {canonical(label): float(n) for label, n in zip(model.classes.tolist(), model.class_counts)}
+    return dict(zip(model.names, model.class_counts.tolist()))
 
 
 def summary(model: Model, path: str | None = None) -> str:
     """One line: 2,201 rows of 2 classes (no 1,490, yes 711) → titanic.eo (3 KB)."""
     import os
 
-    from evenodds.show import printed
+    from evenodds.show import printed, size
 
     counted = classes(model)
     shown = ", ".join(f"{printed(name)} {n:,.0f}" for name, n in list(counted.items())[:8]) + (
         ", …" if len(counted) > 8 else ""
     )
-    where = "" if path is None else f" → {path} ({_size(os.stat(path).st_size)})"
+    where = "" if path is None else f" → {path} ({size(os.stat(path).st_size)})"
     pruned = ", pruned" if model.pruned else ""
-    return f"{model.rows:,.0f} rows of {len(counted)} classes of {model.schema.target!r} ({shown}{pruned}){where}"
-
-
-def _size(n: float) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if n < 1000:
-            return f"{n:.0f} {unit}"
-        n /= 1000
-    return f"{n:.1f} GB"
+    rows, of = many(round(model.rows), "row"), many(len(counted), "class")
+    return f"{rows} of {of} of {model.schema.target!r} ({shown}{pruned}){where}"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import data, options
+from evenodds.cli import data, options, said
 from evenodds.cli.judging import held_out, held_out_rows, judging
-from evenodds.cli.output import WrongUsageError, print_json, print_lines
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
+from evenodds.cli.paths import STREAM, Written, writing
 
 if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
@@ -22,18 +23,17 @@ if TYPE_CHECKING:
 @click.option(
     "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="What a mistake costs; 1 if not told. Repeatable."
 )
-@click.option("--unsure", type=float, metavar="COST", help="What it costs to say nothing; with --cost.")
+@click.option("--unsure", metavar="COST", help="What it costs to say nothing; with --cost.")
 @click.option(
     "--at-most", "limits", multiple=True, metavar="CLASS:SHARE", help="The most of a class to be lost. Repeatable."
 )
 @click.option(
-    "--confidence",
+    "--level",
     type=options.Between(0.5, 1, max_open=True),
     default=0.95,
-    show_default=True,
-    help="With which --at-most is promised.",
+    help="The confidence with which --at-most is promised.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the rule, for predict --rule.")
+@click.option("-o", "--output", type=Written(stream=True), help="Write the rule, for predict --rule; - is stdout.")
 @options.modelling
 @options.reading
 @options.as_json
@@ -43,9 +43,9 @@ def decide(
     leave_one_out: bool,
     seed: int,
     costs: tuple[str, ...],
-    unsure: float | None,
+    unsure: str | None,
     limits: tuple[str, ...],
-    confidence: float,
+    level: float,
     output: str | None,
     modelling: options.Modelling,
     reading: options.Input,
@@ -54,8 +54,8 @@ def decide(
     """What to say, given a model's odds: a rule, and what it does to rows that the model has not learnt.
 
     With --cost, what costs least on average. With --at-most, as much as can be said while no more than that share of a
-    class is lost; that is promised, with the confidence given, from the rows held out. Two limits leave a band between
-    them that is unsure. Which rows are held out is told as for `evaluate`.
+    class is lost; that is promised, with the confidence of --level, from the rows held out. Two limits leave a band
+    between them that is unsure. Which rows are held out is told as for `evaluate`.
 
     \b
       evenodds decide spam.eo more.csv --cost ham:spam=10
@@ -67,43 +67,56 @@ def decide(
         raise WrongUsageError("what makes a decision good? Give --cost, or --at-most")
     if modelling.weight is not None:
         raise WrongUsageError("--weight: a decision counts whole rows; leave it out")
+    if as_json and output == STREAM:
+        raise WrongUsageError("--json or --output -, not both: the rule is in the JSON")
+    if by_cost:
+        options.refuse("of --at-most", "level")
+    prices = said.shares("--cost", costs, expected="TRUE:SAID")
+    price = None if unsure is None else said.number("--unsure", unsure)
+    promises = said.shares("--at-most", limits, ":", "CLASS")
+    for pair in prices:
+        if ":" not in pair:
+            raise WrongUsageError(f"--cost: expected TRUE:SAID=NUMBER, not {pair!r} before the =")
+    for name, most in promises.items():
+        if not 0 < most < 1:
+            raise WrongUsageError(f"--at-most {name}:{most:g}: expected a share between 0 and 1")
     source, predicted = held_out(paths, folds, leave_one_out, seed, modelling, reading)
     source.rereadable()
     with judging(source, reading.quiet):
         held = predicted()
-        rule, found = _by_cost(held, costs, unsure) if by_cost else _by_limits(held, limits, confidence)
+        rule, found = _by_cost(held, prices, price) if by_cost else _by_limits(held, promises, level)
     data.say_report(held.report, reading.quiet)
     if output is not None:
-        from evenodds.replacing import replacing
-
-        with replacing(output) as file:
-            file.write(json.dumps(rule.to_dict(), indent=2, ensure_ascii=False).encode())
+        with writing(output) as file:
+            file.write(json.dumps(rule.to_dict(), indent=2, ensure_ascii=False).encode() + b"\n")
     if as_json:
         print_json({"rule": repr(rule), **rule.to_dict(), **found, "counts": _by_truth(found["counts"])})
         return
-    print_lines("\n".join(repr(rule).split("; ")) + f"\n\n{found['counts']}")
+    page = "\n".join(repr(rule).split("; ")) + f"\n\n{found['counts']}"
     if by_cost:
-        click.echo(f"\ncost a row: {found['cost']:.4g}; if the most probable class is said: {found['plain_cost']:.4g}")
+        page += f"\n\ncost a row: {found['cost']:.4g}; if the most probable class is said: {found['plain_cost']:.4g}"
+    if output != STREAM or not reading.quiet:
+        print_lines(page, err=output == STREAM)
 
 
-def _by_cost(held: HeldOut, costs: tuple[str, ...], unsure: float | None) -> tuple[Decision, dict[str, Any]]:
+def _by_cost(held: HeldOut, costs: dict[str, float], unsure: float | None) -> tuple[Decision, dict[str, Any]]:
     """The rule that costs least; its counts and cost, beside that of saying the most probable class."""
     from evenodds.audit.decisions import LeastCost
     from evenodds.labels import canonical
 
     names = [canonical(label) for label in held.classes.tolist()]
-    told = {_pair(text, names): cost for text, cost in _numbers("--cost", costs, "=").items()}
+    told = {_pair(text, names): cost for text, cost in costs.items()}
     rule, plain = LeastCost.of(told, held.classes, unsure), LeastCost.of({}, held.classes)
     counts, usual = held.counts(rule, plain)
     costing = {"cost": rule.cost(counts), "plain_cost": rule.cost(usual), "thresholds": rule.thresholds}
     return rule, {"counts": rule.table(counts), **costing}
 
 
-def _by_limits(held: HeldOut, limits: tuple[str, ...], confidence: float) -> tuple[Decision, dict[str, Any]]:
+def _by_limits(held: HeldOut, limits: dict[str, float], level: float) -> tuple[Decision, dict[str, Any]]:
     """The rule that keeps within limits, and its counts."""
     from evenodds.audit.limits import AtMost
 
-    rule = AtMost.from_tally(_numbers("--at-most", limits, ":"), held.tally(), held.classes, confidence)
+    rule = AtMost.from_tally(limits, held.tally(), held.classes, level)
     return rule, {
         "counts": rule.table(*held.counts(rule)),
         "rows_needed": [limit and limit.needed for limit in rule.limits],
@@ -116,23 +129,9 @@ def _by_truth(counts: Frame) -> dict[str, dict[str, int]]:
     return {row.pop(true): row for row in counts.to_dicts()}
 
 
-def _numbers(option: str, given: tuple[str, ...], mark: str) -> dict[str, float]:
-    """{"ham": 0.001} from ham:0.001."""
-    found = {}
-    for text in given:
-        name, _, number = text.rpartition(mark)
-        try:
-            found[name] = float(number)
-        except ValueError:
-            name = ""
-        if not name:
-            raise WrongUsageError(f"{option}: expected a number behind {mark!r}, not {text!r}")
-    return found
-
-
 def _pair(text: str, names: list[str]) -> tuple[str, str]:
     """Two classes from ham:spam, whose names may have colons too."""
     for at, letter in enumerate(text):
         if letter == ":" and text[:at] in names and text[at + 1 :] in names:
             return text[:at], text[at + 1 :]
-    raise WrongUsageError(f"--cost: {text!r} is not TRUE:SAID, two of the classes {', '.join(names)}")
+    raise BadDataError(f"--cost: {text!r} is not TRUE:SAID, two of the classes {', '.join(names)}")

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evenodds.cli import options
 from evenodds.cli.output import print_json
+from evenodds.cli.paths import STREAM, Written, writing
+from evenodds.errors import many
 
 if TYPE_CHECKING:
     from evenodds.audit.metrics import Metrics
@@ -32,13 +35,11 @@ class Score:
 
 @click.command()
 @click.option(
-    "--csv", "csv_path", type=click.Path(dir_okay=False), help="Write the data to this CSV file, and no more."
+    "--csv", "csv_path", type=Written(stream=True), help="Write the data to this CSV file, and no more; - is stdout."
 )
-@click.option("--messages", "text_path", type=click.Path(dir_okay=False), help="The same with the messages.")
-@click.option(
-    "--geyser", "geyser_path", type=click.Path(dir_okay=False), help="The same with Old Faithful's eruptions."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--messages", "text_path", type=Written(stream=True), help="The same with the messages.")
+@click.option("--geyser", "geyser_path", type=Written(stream=True), help="The same with Old Faithful's eruptions.")
+@options.as_json
 def demo(csv_path: str | None, text_path: str | None, geyser_path: str | None, as_json: bool) -> None:
     """Train, evaluate and explain naive Bayes on the people of the Titanic, and on messages.
 
@@ -48,6 +49,9 @@ def demo(csv_path: str | None, text_path: str | None, geyser_path: str | None, a
     from evenodds.data.titanic import titanic
     from evenodds.models.classifier import NaiveBayes
 
+    written = csv_path is not None or text_path is not None or geyser_path is not None
+    if written:
+        options.refuse("of the demo: the data are CSV", "as_json")
     people = titanic()
     if csv_path is not None:
         save_csv(people, csv_path)
@@ -59,7 +63,7 @@ def demo(csv_path: str | None, text_path: str | None, geyser_path: str | None, a
         from evenodds.data.geyser import geyser
 
         save_csv(geyser(), geyser_path)
-    if csv_path is not None or text_path is not None or geyser_path is not None:
+    if written:
         return
     whole = NaiveBayes().fit(people, TARGET)
     halves = [NaiveBayes().fit(half, TARGET).model_ for half in (people[0::2], people[1::2])]
@@ -87,15 +91,14 @@ def save_csv(rows: Any, path: str) -> None:
     import csv
     import io
 
-    from evenodds.replacing import replacing
-
     lines = io.StringIO()
     out = csv.DictWriter(lines, rows.column_names, lineterminator="\n")
     out.writeheader()
     out.writerows(rows.to_pylist())
-    with replacing(path) as file:
+    with writing(path) as file:
         file.write(lines.getvalue().encode())
-    click.echo(f"{rows.num_rows:,} rows → {path}", err=True)
+    if path != STREAM:
+        click.echo(f"{many(rows.num_rows, 'row')} → {path}", err=True)
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,7 @@ def read_messages() -> Text:
     words: dict[str, list[str]] = {}
     for row in top_words(model.model_, "text", 8):
         words.setdefault(row["label"], []).append(row["word"])
-    why = model.explain([{"text": MESSAGE}])
-    assert not isinstance(why, list)
+    [why] = model.explain([{"text": MESSAGE}])
     score = Score("messages", judged.accuracy, judged.log_loss)
     return Text(letters.num_rows, letters["label"].to_pylist().count("spam"), score, words, why)
 
@@ -145,18 +147,16 @@ class Shown:
 
 def held_out(rows: Any, target: str) -> Metrics:
     """How well rows are predicted, fold by fold, by a model that has not seen them."""
-    from evenodds.audit.evaluate import cross_validate
+    from evenodds.audit.held_out import of_folds
     from evenodds.data.memory import table
     from evenodds.data.source import Memory
 
-    return cross_validate(Memory(table(rows)), target, FOLDS)[0]
+    return of_folds(Memory(table(rows)), target, FOLDS).metrics()
 
 
 def explained(model: NaiveBayes) -> Explanation:
     """Why the model says what it says of one person."""
-    why = model.explain([SOMEONE], of="yes")
-    assert not isinstance(why, list)
-    return why
+    return model.explain([SOMEONE], of="yes")[0]
 
 
 def alike(people: Any) -> tuple[int, int]:
@@ -184,8 +184,8 @@ def as_data(shown: Shown) -> dict[str, object]:
         "forgetting_gives_the_half_back": shown.forget,
         "held_out": [vars(score) for score in shown.scores],
         "explanation": {**shown.why.to_dict(), "survivors_alike": shown.alike[0], "people_alike": shown.alike[1]},
-        "tables": {name: _plain(frame) for name, frame in model.tables.items()},
-        "most_dependent": _plain(shown.doubt),
+        "tables": {name: frame.to_dicts() for name, frame in model.tables.items()},
+        "most_dependent": shown.doubt.to_dicts(),
         "women_who_died": dict(zip(("people", "in_3rd_class", "expected_if_independent"), shown.women)),
         "text": {
             "messages": shown.text.rows,
@@ -195,11 +195,6 @@ def as_data(shown: Shown) -> dict[str, object]:
             "explanation": shown.text.why.to_dict(),
         },
     }
-
-
-def _plain(frame: Frame) -> list[dict[str, object]]:
-    """A table's rows, numpy's numbers as Python's."""
-    return [{name: v.item() if hasattr(v, "item") else v for name, v in row.items()} for row in frame]
 
 
 def as_text(shown: Shown) -> str:
@@ -249,7 +244,7 @@ def as_text(shown: Shown) -> str:
             + "".join(f"most telling of {c + ':':<5} {', '.join(w)}\n" for c, w in shown.text.words.items())
             + f"\n{MESSAGE!r}\n{shown.text.why}",
         ),
-        ("Next: README.md, docs/index.md, evenodds --help", ""),
+        ("Next: evenodds fit ROWS.csv --target COLUMN -o MODEL.eo, and evenodds --help", ""),
     ]
     return "\n\n".join(f"{head}\n\n{indent(body, '   ')}" if body else head for head, body in pages)
 

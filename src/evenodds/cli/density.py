@@ -21,7 +21,7 @@ KERNELS = ["gaussian", "boxcar", "triangular", "epanechnikov", "biweight", "cosi
 EVERYTHING = "all"
 
 
-class Read(NamedTuple):
+class Grouped(NamedTuple):
     """The values of each group, their weights, and what was wrong with some rows."""
 
     groups: dict[str, tuple[Any, Any]]
@@ -32,12 +32,12 @@ class Read(NamedTuple):
 @click.argument("paths", nargs=-1, required=True, metavar="FILES...")
 @click.option("-c", "--column", metavar="COLUMN", help="The column of numbers.")
 @click.option("--by", metavar="COLUMN", help="A density for each value of this column.")
-@click.option("--bandwidth", default="sj", show_default=True, help="A number, or sj, isj, scott, silverman or loo.")
-@click.option("--kernel", type=click.Choice(KERNELS), default="gaussian", show_default=True, help="The bumps' shape.")
+@click.option("--bandwidth", default="sj", help="A number, or sj, isj, scott, silverman or loo.")
+@click.option("--kernel", type=click.Choice(KERNELS), default="gaussian", help="The bumps' shape.")
 @click.option("--low", type=float, help="No value is below: mass is reflected there.")
 @click.option("--high", type=float, help="No value is above: mass is reflected there.")
 @options.weighted
-@click.option("--plot", type=click.Path(dir_okay=False), help="A picture to write: .svg, .png, .html or .json.")
+@options.plot
 @options.reading
 @options.as_json
 def density(
@@ -70,10 +70,6 @@ def density(
     from evenodds.families.density.points import Points
     from evenodds.families.density.shapes import shape_of
 
-    if plot is not None:
-        from evenodds.plots.save import check_kind
-
-        check_kind(plot)
     width = _width(bandwidth)
     read = _read(paths, column, by, weight, reading)
     found: dict[str, Density] = {}
@@ -114,7 +110,7 @@ def _width(text: str) -> float | str:
     return width
 
 
-def _read(paths: tuple[str, ...], column: str, by: str | None, weight: str | None, how: options.Input) -> Read:
+def _read(paths: tuple[str, ...], column: str, by: str | None, weight: str | None, how: options.Input) -> Grouped:
     """The column's values, by group."""
     import numpy as np
 
@@ -142,7 +138,7 @@ def _read(paths: tuple[str, ...], column: str, by: str | None, weight: str | Non
                     parts.setdefault(label, []).append((x[mine], None if weights is None else weights[mine]))
     if not parts:
         raise DataError(f"{source.name} has no rows" + (f" with a {by!r}" if by else ""))
-    return Read(
+    return Grouped(
         {
             name: (
                 np.concatenate([x for x, _ in many]),

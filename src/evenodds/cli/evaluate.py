@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.judging import held_out, held_out_rows, judging
-from evenodds.cli.output import WrongUsageError, print_json, print_lines
+from evenodds.cli.judging import held_out, held_out_rows, judging, to_judge
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
+from evenodds.cli.paths import Read
+
+if TYPE_CHECKING:
+    from evenodds.audit.held_out import HeldOut
 
 
 @click.command(no_args_is_help=True)
 @held_out_rows
-@click.option("--beside", type=click.Path(), metavar="MODEL", help="Another model, judged by the same rows.")
+@click.option("--beside", type=Read(), metavar="MODEL", help="Another model, judged by the same rows.")
 @options.modelling
 @options.reading
 @options.as_json
@@ -38,24 +44,24 @@ def evaluate(
       evenodds evaluate titanic.eo people.csv --leave-one-out
       evenodds evaluate before.eo more-people.csv --beside after.eo
     """
-    from evenodds.audit.evaluate import judge
     from evenodds.audit.held_out import of_model, of_rows
     from evenodds.audit.metrics import beside as in_columns
 
     if beside is not None and (folds is not None or modelling.target is not None):
         raise WrongUsageError("--beside is for two saved models: leave out --folds and --target")
     source, predicted = held_out(paths, folds, leave_one_out, seed, modelling, reading)
+    rival = None if beside is None else to_judge(beside, leave_one_out)
     judged = {}
     with judging(source if beside is None else source.rereadable(), reading.quiet):
         held = predicted()
-        metrics, report = judge(held)
+        if rival is not None:
+            _check_alike(held, rival, paths[0], str(beside))
+        metrics, report = held.metrics(), held.report
         if held.plain is not None and beside is None:
-            judged = {"as learnt": judge(held.plain)[0], "tempered": metrics}
-        if beside is not None:
-            other = (of_rows if leave_one_out else of_model)(
-                data.load_to_predict(beside), source, modelling.weight, reading.threads
-            )
-            judged = {paths[0]: metrics, beside: judge(other)[0]}
+            judged = {"as learnt": held.plain.metrics(), "tempered": metrics}
+        if beside is not None and rival is not None:
+            other = (of_rows if leave_one_out else of_model)(rival, source, modelling.weight, reading.threads)
+            judged = {paths[0]: metrics, beside: other.metrics()}
     data.say_report(report, reading.quiet)
     columns = {"beside": {name: each.to_dict() for name, each in judged.items()}} if judged else {}
     found = columns if beside is not None else {**metrics.to_dict(), **columns}
@@ -64,3 +70,13 @@ def evaluate(
         return
     page = [] if beside is not None else [repr(metrics)]
     print_lines("\n\n".join([*page, *([repr(in_columns(judged))] if judged else [])]))
+
+
+def _check_alike(held: HeldOut, rival: Any, one: str, other: str) -> None:
+    """Refuse to put numbers side by side that are of different things."""
+    for what, mine, its in (
+        ("the column", held.reading.schema.target, rival.schema.target),
+        ("the classes", held.classes.tolist(), rival.classes.tolist()),
+    ):
+        if mine != its:
+            raise BadDataError(f"--beside: {one} predicts {what} {mine!r}, {other} {its!r}: they cannot be compared")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import data, options
+from evenodds.cli import data, options, said
 from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.paths import STREAM, Read, Written, check_outputs, writing
 
 if TYPE_CHECKING:
     from evenodds.data.files import Files
@@ -21,12 +23,12 @@ FIRST = 3  # rows of a file that are explained if none is asked for
 
 
 @click.command(no_args_is_help=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=Read())
 @click.argument("row", nargs=-1, metavar="[COLUMN=VALUE... | DATA | TEXT]")
 @click.option("--row", "numbers", type=click.IntRange(min=1), multiple=True, help="Which row of DATA; repeatable.")
 @click.option("--of", "of", metavar="CLASS", help="The class to explain; the most probable if not given.")
 @click.option("--against", metavar="CLASS", help="The class it is held against; the runner-up if not given.")
-@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page instead; - is stdout.")
+@click.option("--html", type=Written(stream=True), metavar="FILE", help="Write a page instead; - is stdout.")
 @options.reading
 @options.as_json
 def explain(
@@ -50,17 +52,23 @@ def explain(
     """
     if as_json and html:
         raise WrongUsageError("--json or --html, not both")
-
+    check_outputs()
     learnt = data.load_to_predict(model)
     cells = [text for text in row if _is_cell(text, learnt)]
     paths = tuple(text for text in row if text not in cells)
-    if len(paths) == 1 and paths[0] != "-" and not os.path.exists(paths[0]) and _has_text(learnt):
+    if learnt.schema.texts and paths and not any(path == STREAM or os.path.exists(path) for path in paths):
+        if len(paths) > 1:
+            text = shlex.quote(" ".join(paths))
+            raise click.ClickException(
+                f"there is no file {paths[0]!r}; a text goes in quotes: evenodds explain {model} {text}"
+            )
         cells, paths = [f"{data.text_column(learnt, model)}={paths[0]}"], ()
     if cells and paths:
         raise WrongUsageError(f"give a row as COLUMN=VALUE, or a file, not both: {paths[0]!r} has no =")
     if paths:
-        rows = _rows(learnt, reading.files(paths), numbers)
+        rows = _rows(learnt, reading.files(paths), numbers, reading.quiet)
     else:
+        options.refuse("is for the rows of a file", "numbers")
         rows = [_row(learnt, cells, model, reading.quiet)]
     found = [one for table in rows for one in learnt.explain(table, of, against)]
     if as_json:
@@ -72,28 +80,19 @@ def explain(
 
 
 def _write_page(found: list[Explanation], model: str, path: str, quiet: bool) -> None:
-    """The explanations as one page, in a file that is replaced whole or not at all."""
+    """The explanations as one page."""
     from evenodds.models.explanation_html import page
-    from evenodds.replacing import replacing
 
-    whole = page(found, f"evenodds explain {os.path.basename(model)}")
-    if path == "-":
-        click.echo(whole, nl=False)
-        return
-    with replacing(path) as file:
-        file.write(whole.encode("utf-8", "replace"))
-    if not quiet:
+    with writing(path) as file:
+        file.write(page(found, f"evenodds explain {os.path.basename(model)}").encode("utf-8", "replace"))
+    if path != STREAM and not quiet:
         click.echo(f"{len(found)} explanation{'s' if len(found) != 1 else ''} → {path}", err=True)
-
-
-def _has_text(model: Model) -> bool:
-    return any(column.words is not None for column in model.schema.features.values())
 
 
 def _is_cell(text: str, model: Model) -> bool:
     """Whether this is COLUMN=VALUE; in a model of text, only if there is such a column."""
     name, equals, _ = text.partition("=")
-    return bool(equals) and not os.path.exists(text) and (name in model.schema.features or not _has_text(model))
+    return bool(equals) and not os.path.exists(text) and (name in model.schema.sources or not model.schema.texts)
 
 
 def _row(model: Model, cells: list[str], where: str, quiet: bool) -> Table:
@@ -101,17 +100,13 @@ def _row(model: Model, cells: list[str], where: str, quiet: bool) -> Table:
     from evenodds.data.memory import Table
     from evenodds.data.reading import Reading
     from evenodds.data.source import TableBatch
-    from evenodds.errors import DataError
-    from evenodds.schema import did_you_mean
+    from evenodds.errors import DataError, did_you_mean
     from evenodds.texts import Texts
 
-    given: dict[str, str] = {}
-    names = list(dict.fromkeys(how.source or name for name, how in model.schema.features.items()))
-    for text in cells:
-        name, _, value = text.partition("=")
+    given, names = said.pairs("the row", cells), model.schema.sources
+    for name in given:
         if name not in names:
             raise DataError(f"{where}: {did_you_mean(name, names)}")
-        given[name] = value
     columns = {name: Texts.of([given.get(name)]) for name in names}
     batch = TableBatch(Table(columns, 1))
     read = Reading(model.schema, target=False)(batch)
@@ -136,24 +131,27 @@ def _as_written(row: Table, batch: Batch, at: int, model: Model) -> Table:
     return Table(columns, row.rows)
 
 
-def _rows(model: Model, source: Files, numbers: tuple[int, ...]) -> list[Table]:
+def _rows(model: Model, source: Files, numbers: tuple[int, ...], quiet: bool) -> list[Table]:
     """The rows of a file with these numbers, counted from 1; the first few if there are none."""
     from evenodds.data.passes import number
     from evenodds.data.reading import Reading
+    from evenodds.data.report import Report
     from evenodds.errors import DataError
 
     wanted = sorted(set(numbers)) or list(range(1, FIRST + 1))
     reading = Reading(model.schema, target=False)
     found: list[Table] = []
-    rows = 0
+    rows, report = 0, Report()
     for start, batch in number(source.batches(reading.columns)):
         rows = start + batch.rows
         here = [n - 1 - start for n in wanted if start < n <= rows]
         if here:
-            part = reading(batch).table
-            found += [_as_written(part.slice(i, i + 1), batch, i, model) for i in here]
+            read = reading(batch)
+            report += read.report
+            found += [_as_written(read.table.slice(i, i + 1), batch, i, model) for i in here]
         if rows >= wanted[-1]:
             break
     if not found or (numbers and rows < wanted[-1]):
         raise DataError(f"{source.name} has {rows:,} rows: there is no row {wanted[-1] if numbers else 1}")
+    data.say_report(report, quiet)
     return found

@@ -11,6 +11,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.paths import Read, Written
 
 if TYPE_CHECKING:
     from evenodds.data.files import Files
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 @click.command(no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
-@click.option("--like", type=click.Path(), metavar="MODEL", help="Type the columns as this model does, so they add.")
+@click.option("-o", "--output", required=True, type=Written(), help="The model file to write.")
+@click.option("--like", type=Read(), metavar="MODEL", help="Type the columns as this model does, so they add.")
 @click.option(
     "--tune",
     is_flag=True,
@@ -109,7 +110,6 @@ def fit(
             model, report = learn_many(source, target, told or None, how, pattern, weight, *parts)
         else:
             model, report = learn(rows, target, told, how, pattern, weight, reading.threads, temper)
-    data.check_prior(model, source.name)
     if not bridge:
         model.distributions  # noqa: B018  so that what cannot be estimated is said now, not later
     model.save(output)

@@ -10,6 +10,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import BadDataError, WrongUsageError
+from evenodds.cli.paths import check_outputs
 
 if TYPE_CHECKING:
     from evenodds.audit.held_out import HeldOut
@@ -21,9 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def held_out_rows(command: F) -> F:
     """The argument and the options that say which rows are judged, as four of the command's arguments."""
     for option in (
-        click.option(
-            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which rows go to which fold."
-        ),
+        click.option("--seed", type=click.IntRange(min=0), default=0, help="Which rows go to which fold."),
         click.option("--leave-one-out", is_flag=True, help="Judge by the rows that were learnt, each without itself."),
         click.option(
             "-k", "--folds", type=click.IntRange(2, 1000), metavar="K", help="Learn and judge by K folds of the data."
@@ -50,6 +49,8 @@ def held_out(
         raise WrongUsageError(
             "give a model and a file to judge it by; or --folds 10 and --target to learn from the file"
         )
+    if folds is None:
+        options.refuse("needs --folds", "seed")
     target, how = modelling.target, modelling.settings()
     weight, threads = modelling.weight, reading.threads
     if not learns:
@@ -57,10 +58,8 @@ def held_out(
 
         if modelling.columns() or how != Settings() or target is not None or modelling.temper:
             raise WrongUsageError("--target, --role, --smoothing and the like need --folds: a saved model has its own")
-        model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
-        if leave_one_out and not hasattr(model, "leave_one_out"):
-            fitted = ", fitted on such rows" if model.kind == "bridge" else ""
-            raise WrongUsageError(f"--leave-one-out is for models of naive Bayes; this is a {model.kind}{fitted}")
+        check_outputs(paths[:1])
+        model, source = to_judge(paths[0], leave_one_out), reading.files(paths[1:])
         if model.temper is not None:  # judged without it too
             source = source.rereadable()
 
@@ -85,6 +84,15 @@ def held_out(
         return of_rows(model, source, weight, threads)
 
     return source, of_the_data
+
+
+def to_judge(path: str, leave_one_out: bool) -> Any:
+    """The model of classes in a file; one that can leave rows out, where that is asked for."""
+    model = data.load_to_predict(path)
+    if leave_one_out and not hasattr(model, "leave_one_out"):
+        fitted = ", fitted on such rows" if model.kind == "bridge" else ""
+        raise WrongUsageError(f"--leave-one-out is for models of naive Bayes; {path} is a {model.kind}{fitted}")
+    return model
 
 
 @contextmanager

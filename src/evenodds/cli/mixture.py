@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json, print_lines
+from evenodds.cli import data, options, said
+from evenodds.cli.output import WrongUsageError, print_json, print_lines, wrong_usage
+from evenodds.cli.paths import Written
+from evenodds.errors import warn
 
 if TYPE_CHECKING:
     from evenodds.data.memory import Table
@@ -37,11 +39,12 @@ FITTING = {  # what a column may hold, to be taken without being named
 )
 @click.option("--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True, help="Chooses K.")
 @click.option("--prior", default="0.01", show_default=True, metavar="ROWS", help="Pseudo-rows a component, or none.")
-@click.option("--starts", type=click.IntRange(min=1), default=10, show_default=True, help="How many starts are tried.")
+@click.option("--n-init", type=click.IntRange(min=1), default=10, show_default=True, help="How many starts are tried.")
+@click.option("--max-iter", type=click.IntRange(min=1), default=1000, show_default=True, help="Steps of EM, at most.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the starts.")
 @options.weighted
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A model file to write, for `evenodds predict`.")
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="A picture: .svg, .png, .html or .json.")
+@click.option("-o", "--output", type=Written(), help="A model file to write, for `evenodds predict`.")
+@options.plot
 @options.reading
 @options.as_json
 def mixture(
@@ -52,7 +55,8 @@ def mixture(
     covariance: Any,
     criterion: str,
     prior: str,
-    starts: int,
+    n_init: int,
+    max_iter: int,
     seed: int,
     weight: str | None,
     output: str | None,
@@ -75,25 +79,20 @@ def mixture(
     from evenodds.models.mixture.settings import MixtureSettings
 
     kind: Any = getattr(families, FAMILIES[family])
-    try:
-        settings = MixtureSettings(kind, covariance, _prior(prior), criterion, starts=starts)
+    with wrong_usage():
+        settings = MixtureSettings(kind, covariance, _prior(prior), criterion, n_init=n_init, max_iter=max_iter)
         ks = _numbers(k)
-    except ValueError as error:
-        raise WrongUsageError(str(error)) from None
-    if plot is not None:
-        from evenodds.plots.save import check_kind, save
-
-        check_kind(plot)
     started = time.perf_counter()
     source = reading.files(paths).rereadable()
     with data.notes(reading.quiet), data.progress(source, "fitting", reading.quiet):
-        names = _named(columns) if columns is not None else _fitting(source.sample(), family, weight)
+        names = said.names("--columns", columns) if columns is not None else _fitting(source.sample(), family, weight)
         rows = streamed(source, kind, names, weight)
         model, found = fit_mixture(rows, settings, ks, seed, reading.threads)
     if output is not None:
         model.save(output)
     if plot is not None:
-        from evenodds.plots.mixture import mixture as picture
+        from evenodds.plots import mixture as picture
+        from evenodds.plots import save
 
         save(picture(model, found.sample), plot)
     data.say_report(found.report, reading.quiet)
@@ -105,21 +104,10 @@ def mixture(
         print_lines(model.describe())
 
 
-def _named(columns: str) -> list[str]:
-    """Names between commas; a comma within quotes belongs to a name.
-
-    >>> _named('a, "b,c",d')
-    ['a', 'b,c', 'd']
-    """
-    import csv
-
-    return [name.strip() for name in next(csv.reader([columns], skipinitialspace=True))]
-
-
 def _fitting(sample: Table, family: str, weight: str | None) -> list[str]:
     """The columns whose cells fit the family; which are left out is told."""
-    from evenodds.cells import kind
     from evenodds.errors import DataError
+    from evenodds.kinds import kind
 
     kinds = {name: kind(raw) for name, raw in sample.columns.items() if name != weight}
     chosen = [name for name, what in kinds.items() if what in FITTING[family]]
@@ -127,21 +115,14 @@ def _fitting(sample: Table, family: str, weight: str | None) -> list[str]:
         shown = ", ".join(f"{name} ({what})" for name, what in list(kinds.items())[:8])
         raise DataError(f"no column fits a {FAMILIES[family]}: {shown}; name some with --columns")
     if left := [name for name in kinds if name not in chosen]:
-        import warnings
-
         from evenodds.schema import SchemaWarning
 
-        warnings.warn(f"left out, as they do not fit: {', '.join(left)}", SchemaWarning, stacklevel=2)
+        warn(f"left out, as they do not fit: {', '.join(left)}", SchemaWarning)
     return chosen
 
 
 def _prior(text: str) -> float | None:
-    if text == "none":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise WrongUsageError(f"--prior: expected a number of rows or none, not {text!r}") from None
+    return None if text == "none" else said.number("--prior", text, "none")
 
 
 def _numbers(text: str) -> list[int]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from evenodds.cli import Group, options
+from evenodds.cli import Group, data, options, said
 from evenodds.cli.net_fair import fair
 from evenodds.cli.net_learn import fit, learn, load_network, structure_of, write_network
-from evenodds.cli.output import WrongUsageError, print_json, print_lines
+from evenodds.cli.output import WrongUsageError, print_json, print_json_line, print_lines
+from evenodds.cli.paths import Read, Written, check_outputs
 
+PICTURES = (".svg", ".png")  # of a graph
 METHODS = ("exact", "weighting", "gibbs")
 
 
@@ -35,30 +36,13 @@ net.add_command(fair)
 
 def _given(pairs: tuple[str, ...]) -> dict[str, Any]:
     """What --given says: node=value."""
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise WrongUsageError(f"--given: expected NODE=VALUE, not {pair!r}")
-        if name in found:
-            raise WrongUsageError(f"--given: {name!r} is given twice")
-        found[name] = value
-    return found
+    return dict(said.pairs("--given", pairs, "NODE=VALUE"))
 
 
 def _likely(pairs: tuple[str, ...]) -> dict[str, Any]:
     """What --likely says: node=value:likelihood,value:likelihood."""
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, listed = pair.partition("=")
-        try:
-            if not equals:
-                raise ValueError
-            parts = [part.rpartition(":") for part in listed.split(",")]
-            found[name] = {value: float(weight) for value, _, weight in parts}
-        except ValueError:
-            raise WrongUsageError(f"--likely: expected NODE=VALUE:NUMBER,VALUE:NUMBER, not {pair!r}") from None
-    return found
+    found = said.pairs("--likely", pairs, "NODE=VALUE:NUMBER,VALUE:NUMBER")
+    return {name: said.shares("--likely", listed.split(","), ":", "NODE=VALUE") for name, listed in found.items()}
 
 
 @net.command(no_args_is_help=True)
@@ -69,12 +53,14 @@ def _likely(pairs: tuple[str, ...]) -> dict[str, Any]:
 @click.option("--interval", is_flag=True, help="With what the tables leave open: 95 % intervals.")
 @click.option("--most-probable", is_flag=True, help="The most probable values of all nodes together.")
 @click.option("--method", type=click.Choice(METHODS), default="exact", help="Exact, or by draws.")
-@click.option("--draws", type=click.IntRange(min=1), default=100_000, help="Of a method by draws.")
+@click.option(
+    "--draws", type=click.IntRange(min=1), help="Of a method by draws (100,000 if not given), or of --interval (1,000)."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the draws.")
 @options.as_json
 def query(
     network: str, nodes: tuple[str, ...], pairs: tuple[str, ...], likely: tuple[str, ...], interval: bool,
-    most_probable: bool, method: Any, draws: int, seed: int, as_json: bool,
+    most_probable: bool, method: Any, draws: int | None, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """p(NODES | what was seen), of several nodes together; without NODES, of every node.
 
@@ -82,7 +68,23 @@ def query(
       evenodds net query asia.bif lung --given xray=yes
       evenodds net query asia.bif lung tub --given xray=yes --given asia=yes --json
     """
-    model, given = load_network(network), {**_given(pairs), **_likely(likely)}
+    drawn = interval or method != "exact"
+    if most_probable and (nodes or drawn):
+        raise WrongUsageError(
+            "--most-probable is of all nodes together, and exact: leave out NODES, --interval, --method"
+        )
+    if drawn and not nodes:
+        raise WrongUsageError("--interval and --method are for the NODES that are asked for: name them")
+    if interval and method != "exact":
+        raise WrongUsageError("--interval is that of exact answers: leave out --method")
+    if draws is not None and not drawn:
+        raise WrongUsageError("--draws is for --interval, and for --method weighting and gibbs")
+    if not drawn:
+        options.refuse("an exact answer draws nothing", "seed")
+    model, given, soft = load_network(network), _given(pairs), _likely(likely)
+    if twice := given.keys() & soft.keys():
+        raise WrongUsageError(f"{min(twice)!r} is given with --given and with --likely: leave one out")
+    given |= soft
     if most_probable:
         best = model.most_probable(given)
         print_json(best) if as_json else print_lines("\n".join(f"{node} = {value}" for node, value in best.items()))
@@ -95,9 +97,10 @@ def query(
         print_lines("\n\n".join(repr(answer) for answer in found.values()))
         return
     if interval:
-        answer = model.query_interval(*nodes, given=given, random_state=seed)
+        answer = model.query_interval(*nodes, given=given, draws=draws or 1000, random_state=seed)
     else:
-        answer = model.query(*nodes, given=given, method=method, draws=draws, random_state=seed)
+        with data.notes():
+            answer = model.query(*nodes, given=given, method=method, draws=draws or 100_000, random_state=seed)
     if as_json:
         p_evidence = model.evidence_prob(given) if method == "exact" else None
         print_json({"p_evidence": p_evidence, "answer": answer.frame.to_dicts()})
@@ -143,21 +146,24 @@ def separated(graph: str, a: str, b: str, given: tuple[str, ...], paths: int, as
 
 
 @net.command(no_args_is_help=True)
-@click.argument("network")
+@click.argument("network", type=Read())
 @click.argument("nodes", nargs=-1)
-@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Write a picture of the graph.")
+@click.option("--plot", type=Written(*PICTURES), metavar="FILE", help=f"A picture of the graph: {', '.join(PICTURES)}.")
 @options.as_json
-def show(network: str, nodes: tuple[str, ...], svg: str | None, as_json: bool) -> None:
+def show(network: str, nodes: tuple[str, ...], plot: str | None, as_json: bool) -> None:
     """A network's graph and size; with NODES, their tables, with 95 % intervals where they were learnt.
 
     \b
       evenodds net show asia.bif
-      evenodds net show asia.bif dysp --svg asia.svg
+      evenodds net show asia.bif dysp --plot asia.svg
     """
+    check_outputs()
     model = load_network(network)
     model.structure.check(*nodes)
-    if svg is not None:
-        write_network(model, svg if svg.lower().endswith(".svg") else f"{svg}.svg")
+    if plot is not None:
+        from evenodds.plots.save import save_drawn
+
+        save_drawn(model.picture(), plot)
     shown = {node: model.table(node) for node in nodes}
     if as_json:
         print_json(
@@ -174,7 +180,7 @@ def show(network: str, nodes: tuple[str, ...], svg: str | None, as_json: bool) -
 
 @net.command(no_args_is_help=True)
 @click.argument("network")
-@click.option("-n", "--rows", type=click.IntRange(min=0), default=10, help="How many; 10 if not given.")
+@click.option("-n", "--rows", type=click.IntRange(min=0), default=10, help="How many.")
 @click.option("-g", "--given", "pairs", multiple=True, metavar="NODE=VALUE", help="Rows that have these values.")
 @click.option("--seed", type=click.IntRange(min=0), help="So that the same rows are drawn again.")
 @options.as_json
@@ -187,10 +193,10 @@ def sample(network: str, rows: int, pairs: tuple[str, ...], seed: int | None, as
     import csv
     import io
 
-    drawn = load_network(network).sample(rows, seed, _given(pairs))
+    drawn = load_network(network).sample(rows, _given(pairs), seed)
     if as_json:
         for row in drawn.to_pylist():
-            click.echo(json.dumps(row, ensure_ascii=False))
+            print_json_line(row)
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -201,7 +207,7 @@ def sample(network: str, rows: int, pairs: tuple[str, ...], seed: int | None, as
 
 @net.command(no_args_is_help=True)
 @click.argument("network")
-@click.argument("output", type=click.Path(dir_okay=False))
+@click.argument("output", type=Written())
 @click.option("--encoding", metavar="NAME", help="Of a .bif file that is read; detected if not given.")
 @click.option("-t", "--target", metavar="NODE", help="The node that `evenodds predict` tells; kept in an .eo file.")
 def convert(network: str, output: str, encoding: str | None, target: str | None) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json, print_lines
+from evenodds.cli import data, options, said
+from evenodds.cli.output import WrongUsageError, print_json, print_lines, wrong_usage
+from evenodds.cli.paths import Written, check_outputs, kind_of
 
 if TYPE_CHECKING:
     from evenodds.models.bayes_net.learn import Learnt, Search
@@ -17,31 +18,28 @@ if TYPE_CHECKING:
     from evenodds.models.bayes_net.structure import Structure
 
 SEARCHES = ("star", "tan", "chow-liu", "hill-climbing")
+CRITERIA = {"bic": "BIC", "aic": "AIC", "bdeu": "BDeu", "k2": "K2"}
 
 
 def load_network(path: str) -> Network:
     """The network in a file, whichever of the two it is."""
+    from evenodds.file import is_model
     from evenodds.models.bayes_net.network import Network
 
-    with open(path, "rb") as file:
-        begin = file.read(64)
-    return Network.load(path) if b'{"__metadata__"' in begin else Network.read(path)
+    return Network.load(path) if is_model(path) else Network.read(path)
 
 
 def _cuts(texts: tuple[str, ...]) -> dict[str, Any]:
-    """What --cut says: column=parts, or column=edge,edge."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, where = text.rpartition("=")
-        try:
-            if not equals:
-                raise ValueError
-            found[name] = (
-                int(where) if where.isdecimal() and "," not in where else [float(e) for e in where.split(",") if e]
-            )
-        except ValueError:
-            raise WrongUsageError(f"--cut: expected COLUMN=PARTS or COLUMN=EDGE,EDGE, not {text!r}") from None
-    return found
+    """What --cut says: a number of parts, or edges with commas between them; a comma behind the only one.
+
+    >>> _cuts(("age=4", "age of wife=5,18", "height=18,"))
+    {'age': 4, 'age of wife': [5.0, 18.0], 'height': [18.0]}
+    """
+    found = said.pairs("--cut", texts, "COLUMN=PARTS, COLUMN=EDGE,EDGE or COLUMN=EDGE, (with a comma)", last=True)
+    return {
+        name: int(where) if where.isdecimal() else [said.number("--cut", edge) for edge in where.split(",") if edge]
+        for name, where in found.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,13 @@ tables = options.gathered(
     Tables,
     "tables",
     click.option("-t", "--target", metavar="COLUMN", help="The column of the classes."),
-    click.option("--cut", "cuts", multiple=True, metavar="COLUMN=EDGES", help="Cut numbers: age=5,18; or age=4 parts."),
+    click.option(
+        "--cut",
+        "cuts",
+        multiple=True,
+        metavar="COLUMN=EDGES",
+        help="Cut numbers at edges, age=5,18 or age=18, (the comma makes it an edge); or age=4 into 4 parts.",
+    ),
     click.option(
         "--missing",
         type=click.Choice(["ignore", "em"]),
@@ -87,8 +91,8 @@ sources = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 
 
 @click.command(no_args_is_help=True)
-@click.option("-g", "--graph", help="The graph: 'rain -> wet', or a .bif or .eo file that has it.")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The .eo or .bif file to write.")
+@click.option("--graph", help="The graph: 'rain -> wet', or a .bif or .eo file that has it.")
+@click.option("-o", "--output", required=True, type=Written(), help="The .eo or .bif file to write.")
 @tables
 @options.reading
 @options.as_json
@@ -101,34 +105,39 @@ def fit(
     With a target and no graph it is naive Bayes: a star.
 
     \b
-      evenodds net fit titanic.csv -g "survived -> sex, class" -o titanic.eo
+      evenodds net fit titanic.csv --graph "survived -> sex, class" -o titanic.eo
       evenodds net fit titanic.csv -t survived --cut age=5,18 --missing em -o titanic.eo
     """
     if graph is None and tables.target is None:
         raise WrongUsageError("which graph? Write it with --graph 'a -> b', or name a --target for a star")
-    found = _learn(structure_of(graph) if graph else None, None if graph else "star", {}, paths, tables, reading)
-    _save(found, output, as_json, reading.quiet)
+    found = _learn(structure_of(graph) if graph else None, None, {}, paths, tables, reading)
+    _save(found, "bic", found.network.structure_score(), output, as_json, reading.quiet)
 
 
 @click.command(no_args_is_help=True)
 @click.option("--search", type=click.Choice(SEARCHES), default="hill-climbing", help="How the graph is found.")
 @click.option(
-    "--criterion", type=click.Choice(["bic", "aic", "bdeu", "k2"]), default="bic", help="What climbing raises."
+    "--criterion",
+    type=click.Choice(list(CRITERIA)),
+    default="bic",
+    help="What climbing raises, and what is printed of the graph; of all of them more is better.",
 )
 @click.option("--ess", type=float, default=10.0, help="Pseudo-rows of bdeu.")
 @click.option("--require", "required", multiple=True, metavar="EDGES", help="Edges that must be there: 'a -> b'.")
 @click.option("--forbid", "forbidden", multiple=True, metavar="EDGES", help="Edges that must not.")
 @click.option("--max-parents", type=click.IntRange(min=1), default=8, help="Of a node, at most.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="The .eo or .bif file to write.")
+@click.option("-o", "--output", type=Written(), help="The .eo or .bif file to write.")
 @tables
 @options.reading
 @options.as_json
 @sources
 def learn(
-    search: Any, criterion: str, ess: float, required: tuple[str, ...], forbidden: tuple[str, ...], max_parents: int,
+    search: Any, criterion: Any, ess: float, required: tuple[str, ...], forbidden: tuple[str, ...], max_parents: int,
     output: str | None, paths: tuple[str, ...], tables: Tables, reading: options.Input, as_json: bool,
 ) -> None:  # fmt: skip
     """Learn the graph too, print it with its score, and save the network if told where.
+
+    --require, --forbid and --max-parents are for hill-climbing.
 
     \b
       evenodds net learn titanic.csv --search tan -t survived -o titanic.eo
@@ -140,19 +149,30 @@ def learn(
         raise WrongUsageError(f"--ess: expected a number of pseudo-rows above 0, not {ess}")
     if search in ("star", "tan") and tables.target is None:
         raise WrongUsageError(f"--search {search} needs the column of the classes: name it with --target")
-    more = {
-        "score": criterion, "ess": ess, "max_parents": max_parents, "required": edges_of("; ".join(required)),
-        "forbidden": edges_of("; ".join(forbidden)),
-    }  # fmt: skip
+    with wrong_usage():
+        edges = {"required": edges_of("; ".join(required)), "forbidden": edges_of("; ".join(forbidden))}
+    more = {"criterion": criterion, "ess": ess, "max_parents": max_parents, **edges}
     found = _learn(None, search, more, paths, tables, reading)
-    _save(found, output, as_json, reading.quiet)
+    _save(found, criterion, found.network.structure_score(criterion, ess), output, as_json, reading.quiet)
 
 
-def structure_of(graph: str) -> Structure:
-    """A graph as it is written, or as a file has it."""
+def graph_of(text: str) -> Network | Structure:
+    """The network in a file, or the graph that a text spells."""
     from evenodds.models.bayes_net.structure import Structure
 
-    return load_network(graph).structure if os.path.exists(graph) else Structure.of(graph)
+    if os.path.exists(text) and not os.path.isdir(text):
+        check_outputs((text,))
+        return load_network(text)
+    with wrong_usage():
+        return Structure.of(text)
+
+
+def structure_of(text: str) -> Structure:
+    """The graph alone, as a file has it or as it is written."""
+    from evenodds.models.bayes_net.network import Network
+
+    found = graph_of(text)
+    return found.structure if isinstance(found, Network) else found
 
 
 def _learn(
@@ -163,12 +183,11 @@ def _learn(
     from evenodds.models.bayes_net.learn import learn as learn_from
     from evenodds.models.bayes_net.tallies import Settings
 
-    try:
-        strength: Any = tables.smoothing if tables.smoothing == "auto" else float(tables.smoothing)
+    auto, text = tables.smoothing == "auto", tables.smoothing
+    strength: Any = text if auto else said.number("--smoothing", text, "auto")
+    with wrong_usage():
         settings = Settings(tables.estimate, tables.prior, strength)
         wanted = Wanted(structure, search, tables.target, missing=tables.missing, cuts=_cuts(tables.cuts), **more)
-    except ValueError as error:
-        raise WrongUsageError(str(error)) from None
     source = reading.files(paths).rereadable()
     with data.notes(reading.quiet), data.progress(source, "learning", reading.quiet):
         found = learn_from(source, wanted, settings, weights=tables.weight, threads=reading.threads)
@@ -177,30 +196,30 @@ def _learn(
     return found
 
 
-def _save(found: Learnt, output: str | None, as_json: bool, quiet: bool) -> None:
+def _save(found: Learnt, criterion: str, score: float, output: str | None, as_json: bool, quiet: bool) -> None:
     network = found.network
     if output is not None:
         write_network(network, output)
-    score = None if network.by_hand else network.structure_score()
     if as_json:
         print_json(
             {"rows": network.rows, "graph": str(network.structure), "edges": network.structure.edges,
-             "parameters": network.n_parameters["network"], "bic": score, "steps": len(found.objective),
-             "report": found.report.to_dict()}
+             "parameters": network.n_parameters["network"], "criterion": criterion, "score": score,
+             "steps": len(found.objective), "report": found.report.to_dict()}
         )  # fmt: skip
         return
     print_lines(str(network.structure))
     if not quiet:
         steps = f", missing cells filled in by {len(found.objective)} steps" if found.objective else ""
         where = f" → {output}" if output else ""
-        click.echo(f"{network.rows:,.10g} rows{steps}; {network!r}; BIC {score:,.1f}{where}", err=True)
+        fits = f"{CRITERIA[criterion]} {score:,.1f} (more is better)"
+        click.echo(f"{network.rows:,.10g} rows{steps}; {network!r}; {fits}{where}", err=True)
 
 
 def write_network(network: Network, path: str) -> None:
     """A network into a file, or a picture of it, by the name's ending."""
-    if path.lower().endswith(".bif"):
+    if kind_of(path) == ".bif":
         network.write_bif(path)
-    elif path.lower().endswith(".svg"):
+    elif kind_of(path) == ".svg":
         from evenodds.replacing import replacing
 
         with replacing(path) as file:

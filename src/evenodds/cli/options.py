@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from evenodds.cli.output import WrongUsageError
+from evenodds.cli import said
+from evenodds.cli.output import WrongUsageError, wrong_usage
+from evenodds.cli.paths import PICTURES, Read, Written, check_outputs
 from evenodds.text.words import EVENTS, Events
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ ROLES = {
     "category": "Categorical",
 }
 LEFT_OUT = ("ignore", "id")
-OUTPUTS = ("output", "plot", "html")  # options that name a file to write
 OF_TEXT = ("ngrams", "events", "buckets", "neighbours")  # options that are settings of Words
 OPTION = {
     "key": "key-file",
@@ -62,19 +63,19 @@ class Input:
 
     def files(self, paths: tuple[str, ...], lines: str | None = None) -> Files:
         """The files that these paths name; Spark's rows, which are asked the same, where it reads them."""
+        from evenodds.data.dialect import Dialect
         from evenodds.data.files import Files
+        from evenodds.errors import DataError
 
-        _check_outputs(paths)
         if self.master is not None and not self.on_spark:
             raise WrongUsageError("--master is Spark's: add --engine spark")
-        separator = {"tab": "\t", "\\t": "\t"}.get(self.separator, self.separator) if self.separator else None
-        if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n\0'):
-            raise WrongUsageError(f"--separator: expected one character, not {separator!r}")
-        if self.encoding is not None:
-            try:
-                b"x".decode(self.encoding, "replace")  # of codecs it takes those of text alone
-            except (LookupError, ValueError):
-                raise WrongUsageError(f"--encoding: there is no encoding {self.encoding!r}") from None
+        separator = "\t" if self.separator in ("tab", "\\t") else self.separator  # as shells hand it over
+        try:
+            Dialect(
+                "," if separator is None else separator, encoding="utf-8" if self.encoding is None else self.encoding
+            )
+        except DataError as error:  # which begins with the option's name
+            raise WrongUsageError(f"--{error}") from None
         if self.on_spark:
             from evenodds.data.spark import rows_at
 
@@ -82,19 +83,11 @@ class Input:
                 raise WrongUsageError(
                     "--lines, --encoding, --header: Spark reads UTF-8 with a header; use --engine local"
                 )
+            check_outputs(paths)
             return cast("Files", rows_at(paths, self.master, separator))
-        return Files(paths, separator, self.encoding, self.header, lines)
-
-
-def _check_outputs(paths: tuple[str, ...]) -> None:
-    """Refuse to write over a file that is to be read: whatever option of this command names it."""
-    context = click.get_current_context(silent=True)
-    for option in OUTPUTS:
-        output = None if context is None else context.params.get(option)
-        if not output or not os.path.isfile(output):
-            continue
-        if any(os.path.isfile(path) and os.path.samefile(path, output) for path in paths):
-            raise WrongUsageError(f"--{option}: {output} is the file that is read, and would be lost; name another")
+        found = Files(paths, separator, self.encoding, self.header, lines)
+        check_outputs(found.paths)
+        return found
 
 
 @dataclass(frozen=True)
@@ -125,16 +118,15 @@ class Modelling:
 
         given: dict[str, Any] = {"prior": self.prior, "estimate": self.estimate, "unseen": self.unseen}
         if self.smoothing is not None:
-            given["smoothing"] = "auto" if self.smoothing == "auto" else _number("--smoothing", self.smoothing)
+            auto = self.smoothing == "auto"
+            given["smoothing"] = "auto" if auto else said.number("--smoothing", self.smoothing, "auto")
         if self.class_prior is not None:
-            given["class_prior"] = self.class_prior
-            if "=" in self.class_prior:
-                pairs = [pair.rpartition("=") for pair in self.class_prior.split(",")]
-                given["class_prior"] = {name.strip(): _number("--class-prior", p) for name, _, p in pairs}
-        try:
+            by_class = "=" in self.class_prior
+            given["class_prior"] = (
+                said.shares("--class-prior", self.class_prior.split(",")) if by_class else self.class_prior
+            )
+        with wrong_usage():
             return Settings(**{name: value for name, value in given.items() if value is not None})
-        except ValueError as error:
-            raise WrongUsageError(str(error)) from None
 
     def columns(self, source: Source | None = None) -> dict[str, Any] | None:
         """The columns that the options give: age=number, day=date:weekday+hour, name=ignore; None if they give none.
@@ -147,35 +139,38 @@ class Modelling:
         given |= {"length": "normalised" if self.normalise else None, "length_column": self.length_column or None}
         if self.key_file is not None:
             given["key"] = _secret(self.key_file)
-        try:
-            words = Words(**{name: value for name, value in given.items() if value is not None})
-        except ValueError as error:
-            raise WrongUsageError(str(error)) from None
-        found = dict.fromkeys(self.texts, words) | columns_of(self.roles, words)
-        if words != Words() and words not in found.values() and source is not None:
+        given = {name: value for name, value in given.items() if value is not None}
+        with wrong_usage():
+            words = Words(**given)
+        found = columns_of(self.roles, words, self.target, self.weight, self.texts)
+        if given and words not in found.values() and source is not None:
             found |= dict.fromkeys(self._texts_of(source, found), words)
-        if words != Words() and words not in found.values():
-            named = ", ".join(f"--{OPTION.get(name, name)}" for name, value in given.items() if value is not None)
+        if given and words not in found.values():
+            named = ", ".join(f"--{OPTION.get(name, name)}" for name in given)
             raise WrongUsageError(f"of text alone: {named}; name a column of text with --text")
         return found or None
 
     def _texts_of(self, source: Source, told: dict[str, Any]) -> list[str]:
         """The columns that look like text, of those of which nothing else is told."""
-        from evenodds.cells import kind
+        from evenodds.kinds import kind
 
         others = {self.target, self.weight, *told}
         return [name for name, raw in source.sample().columns.items() if name not in others and kind(raw) == "text"]
 
 
-def columns_of(roles: tuple[str, ...], words: Any) -> dict[str, Any]:
-    """The columns that --role gives; one of text is `words`."""
-    found = {}
-    for text in roles:
-        name, equals, role = text.rpartition("=")
-        if not equals:
-            raise WrongUsageError(f"--role: expected COLUMN=ROLE, not {text!r}")
-        found[name] = words if role.strip() == "text" else _column(role.strip())
-    return found
+def columns_of(
+    roles: tuple[str, ...],
+    words: Any,
+    target: str | None = None,
+    weight: str | None = None,
+    texts: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """The columns that --role and --text give; one of text is `words`. Target and weights are none of them."""
+    told = said.pairs("--role", [*roles, *(f"{name}=text" for name in dict.fromkeys(texts))], "COLUMN=ROLE", last=True)
+    for option, name in (("--target", target), ("--weight", weight)):
+        if name in told:
+            raise WrongUsageError(f"--role, --text: {name!r} is the column of {option}, and has no other role")
+    return {name: words if role.strip() == "text" else _column(role.strip()) for name, role in told.items()}
 
 
 def _column(text: str) -> Any:
@@ -209,11 +204,13 @@ def _secret(path: str) -> bytes:
     return secret
 
 
-def _number(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise WrongUsageError(f"{option}: {text!r} is not a number") from None
+def refuse(why: str, *names: str) -> None:
+    """Refuse those of the running command's options that were typed and would have no say."""
+    context = click.get_current_context()
+    typed = [param.opts[-1] for param in context.command.params if param.name in names
+             and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE]  # fmt: skip
+    if typed:
+        raise WrongUsageError(f"{', '.join(typed)}: {why}")
 
 
 def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable[[F], F]:
@@ -234,17 +231,21 @@ def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable
 
 
 class Between(click.FloatRange):
-    """Click's range of numbers, in which nan would be: no comparison says that it is outside."""
+    """Click's range of numbers, without nan, which no comparison says is outside, and without infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, if it is one."""
         found = super().convert(value, param, ctx)
-        if found != found:
+        if not isfinite(found):
             self.fail(f"{value} is not a number.", param, ctx)
         return found
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+plot = click.option(
+    "--plot", type=Written(*PICTURES), metavar="FILE", help=f"A picture to write: {', '.join(PICTURES)}."
+)
 missing = click.option(
     "--missing",
     type=click.Choice(["refuse", "drop"]),
@@ -261,7 +262,7 @@ reading = gathered(
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many; the result is the same."),
     click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="What reads and counts."),
     click.option("--master", metavar="URL", help="Of Spark: local[2], spark://…, sc://…; all processors if not given."),
-    click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
+    quiet,
 )
 modelling = gathered(
     Modelling,
@@ -278,9 +279,7 @@ modelling = gathered(
     click.option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Of text: runs of up to N words."),
     click.option("--events", type=click.Choice(EVENTS), help="Of text: what is said of a word."),
     click.option("--buckets", type=int, metavar="N", help="Of text: hash words into N buckets, a power of two."),
-    click.option(
-        "--key-file", type=click.Path(dir_okay=False), metavar="FILE", help="Of buckets: a secret they depend on."
-    ),
+    click.option("--key-file", type=Read(dir_okay=False), metavar="FILE", help="Of buckets: a secret they depend on."),
     click.option(
         "--neighbours",
         type=click.IntRange(1, 2),

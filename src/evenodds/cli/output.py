@@ -1,7 +1,8 @@
 """What the commands share: errors with exit codes, JSON, plain tables, and numbers as people read them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import exp, floor, inf, isclose, isfinite, log, log10
 
 import click
@@ -21,9 +22,18 @@ class BadDataError(click.ClickException):
     exit_code = 3
 
 
-def print_lines(text: str) -> None:
-    """Write lines for people to stdout; names in them say their control characters."""
-    click.echo(escaped_lines(text))
+@contextmanager
+def wrong_usage() -> Iterator[None]:
+    """What settings made of options cannot be is wrong usage, in their own words."""
+    try:
+        yield
+    except ValueError as error:
+        raise WrongUsageError(str(error)) from None
+
+
+def print_lines(text: str, err: bool = False) -> None:
+    """Write lines for people to stdout, or to stderr; names in them say their control characters."""
+    click.echo(escaped_lines(text), err=err)
 
 
 def print_json(value: object) -> None:
@@ -33,15 +43,35 @@ def print_json(value: object) -> None:
 
 def as_json_text(value: object) -> str:
     """The same as text."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(_plain(value, _rounded), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: object) -> object:
+def print_json_line(value: object) -> None:
+    """Write one of several values to stdout, each on a line of its own."""
+    click.echo(as_json_line(value))
+
+
+def as_json_line(value: object) -> str:
+    """JSON on one line: numbers as they are, null where JSON has none, dates and the like as their texts."""
+    from evenodds.labels import canonical
+
+    try:
+        return json.dumps(value, ensure_ascii=False, default=canonical, allow_nan=False)
+    except ValueError:
+        return json.dumps(_plain(value, float), ensure_ascii=False, default=canonical)
+
+
+def _rounded(x: float) -> float:
+    return float(f"{x:.12g}")
+
+
+def _plain(value: object, number: Callable[[float], float]) -> object:
+    """A value without infinities; what is done with other numbers is told."""
     if isinstance(value, float):
-        return float(f"{value:.12g}") if isfinite(value) else None
+        return number(value) if isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(item, number) for key, item in value.items()}
+    return [_plain(item, number) for item in value] if isinstance(value, list | tuple) else value
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -6,30 +6,30 @@ import glob
 import itertools
 import os
 import shlex
-import sys
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError
+from evenodds.cli.paths import Read, Written, writing
 
 if TYPE_CHECKING:
     from evenodds.data.report import Report
 
 
 @click.command(no_args_is_help=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=Read())
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file to write; standard output if not given.")
+@click.option("-o", "--output", type=Written(stream=True), help="A file to write; standard output if not given, or -.")
 @click.option("--all", "every", is_flag=True, help="Add the probability of every class.")
-@click.option("--rule", type=click.Path(dir_okay=False), metavar="FILE", help="Say what a rule of `decide` says.")
+@click.option("--rule", type=Read(dir_okay=False), metavar="FILE", help="Say what a rule of `decide` says.")
 @click.option("--only", is_flag=True, help="Leave out the columns that were read.")
 @click.option("--lines", is_flag=True, help="Every line of DATA is one text.")
 @options.reading
-@click.option("--json", "as_json", is_flag=True, help="Write a JSON object for each row instead of CSV.")
+@options.as_json
 def predict(
     model: str,
     paths: tuple[str, ...],
@@ -44,9 +44,9 @@ def predict(
     """Add to each row the most probable class and its probability.
 
     CSV rows are passed on as they are, with two cells added; rows of other files are written as CSV too, or with --json
-    as JSON lines. The columns are named after the target: label_predicted, label_probability. A regression adds the
-    mean and its 95 % interval: claims_mean, claims_low, claims_high. A mixture adds the most probable component, its
-    probability, and the row's log density.
+    as JSON objects, one to a line. The columns are named after the target: label_predicted, label_probability. A
+    regression adds the mean and its 95 % interval: claims_mean, claims_low, claims_high. A mixture adds the most
+    probable component, its probability, and the row's log density.
 
     \b
       evenodds predict spam.eo new.csv > judged.csv
@@ -59,7 +59,7 @@ def predict(
     from evenodds.data.passes import flat
     from evenodds.data.report import Report
     from evenodds.data.source import needed
-    from evenodds.data.threads import Elsewhere
+    from evenodds.data.threads import Elsewhere, handed_on
 
     found: Any = data.load_any(model)
     answers: OfClasses | OfRegression | OfMixture
@@ -77,17 +77,12 @@ def predict(
         answers, source = OfRegression(found), reading.files(paths)
     quiet, report = reading.quiet, Report()
     with ExitStack() as stack:
-        out: BinaryIO = sys.stdout.buffer
-        if output is not None:
-            from evenodds.replacing import replacing
-
-            out = stack.enter_context(replacing(output))
+        out = stack.enter_context(writing(output))
         stack.enter_context(data.notes(quiet))
         stack.enter_context(data.progress(source, "predicting", quiet))
         batches: Any = source.batches(answers.needs if only else None)
         if not isinstance(batches, Elsewhere):  # the columns of files are known once there is a batch
-            first = list(itertools.islice(batches, 1))
-            batches = itertools.chain(first, batches)
+            batches = handed_on(list(itertools.islice(batches, 1)), batches)
         cells, writer = answers.reading(list(source.names)), writer_for(source, answers.names, only, as_json)
         needed(list(source.names), cells.columns, source.name)
         out.write(writer.head)
@@ -110,4 +105,4 @@ def _no_texts(found: Any, model: str, paths: tuple[str, ...], reading: options.I
 def _answered(cells: Any, writer: Any, answers: Any, threads: int | None, batch: Any) -> list[tuple[bytes, Report]]:
     """A batch with its answers, as it is written; and what was wrong with some rows."""
     read = cells(batch)
-    return [(writer.rows(batch, answers.columns(read.table, threads)), read.report)]
+    return [(writer.rows(batch, answers.columns(read.table, threads, batch.where)), read.report)]

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json, print_lines
+from evenodds.cli import data, options, said
+from evenodds.cli.output import print_json, print_lines, wrong_usage
+from evenodds.cli.paths import Written
 
 FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Categorical", "poisson": "Poisson"}
 
@@ -46,8 +47,8 @@ FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Ca
 )
 @click.option("--no-intercept", is_flag=True, help="Leave out the column of ones.")
 @options.missing
-@click.option("--level", type=options.Between(0, 1, True, True), default=0.95, show_default=True, help="Of intervals.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A model file to write, for `evenodds predict`.")
+@click.option("--level", type=options.Between(0, 1, True, True), default=0.95, help="Of intervals.")
+@click.option("-o", "--output", type=Written(), help="A model file to write, for `evenodds predict`.")
 @options.reading
 @options.as_json
 def regress(
@@ -84,7 +85,8 @@ def regress(
     from evenodds.models.glm.regress import regress as fit
     from evenodds.text.words import Words
 
-    told, asked = options.columns_of(roles, Words()) or None, Roles(target, weight, offset, exposure, trials)
+    told = options.columns_of(roles, Words(), target, weight) or None
+    asked = Roles(target, weight, offset, exposure, trials)
     started = time.perf_counter()
     source = reading.files(paths).rereadable()
     guessed = likely_family(source, asked) if family is None else getattr(families, FAMILIES[family])
@@ -113,19 +115,7 @@ def _settings(
     """The settings that the options give."""
     from evenodds.models.glm.settings import RegressionSettings
 
-    believed: Any = prior
-    if prior is not None and prior != "jeffreys":
-        try:
-            believed = float(prior)
-        except ValueError:
-            raise WrongUsageError(f"--prior: expected a precision or jeffreys, not {prior!r}") from None
-    named = {}
-    for text in references:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise WrongUsageError(f"--reference: expected COLUMN=VALUE, not {text!r}")
-        named[name] = value
-    try:
+    believed: Any = prior if prior in (None, "jeffreys") else said.number("--prior", str(prior), "jeffreys")
+    named = said.pairs("--reference", references)
+    with wrong_usage():
         return RegressionSettings(family, believed, intercept, errors, missing=missing, reference=named)
-    except ValueError as error:
-        raise WrongUsageError(str(error)) from None

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenodds.cli import data, options
+from evenodds.cli import data, options, said
 from evenodds.cli.judging import judging
 from evenodds.cli.output import WrongUsageError, as_json_text
+from evenodds.cli.paths import PAGES, Read, Written, kind_of, writing
 
 if TYPE_CHECKING:
     from evenodds.plots.paper import Paper
 
-KINDS = (".html", ".md", ".json")
-
 
 @click.command(no_args_is_help=True)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=Read())
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help=f"A file: {', '.join(KINDS)}.")
+@click.option("-o", "--output", required=True, type=Written(*PAGES), help=f"A file: {', '.join(PAGES)}.")
 @click.option("--by", metavar="COLUMNS", help="The columns of protected groups, with commas between.")
 @click.option("--positive", metavar="CLASS", help="The class that is meant; the second of two if not given.")
 @click.option("--graph", metavar="GRAPH", help="A network's file, or 'sex -> job': are groups even by d-separation?")
@@ -37,13 +36,12 @@ def report(
       evenodds report loans.eo people.csv --by sex,race -o report.html
     """
     from evenodds.audit.groups import Audit
-    from evenodds.cli.net_fair import graph_of
+    from evenodds.cli.net_learn import graph_of
     from evenodds.plots.report import report as made
 
-    kind = kind_of(output)
     if graph is not None and by is None:
         raise WrongUsageError("--graph: name the groups with --by, nodes of the graph")
-    columns = tuple(one.strip() for one in by.split(",")) if by else ()
+    columns = tuple(said.names("--by", by)) if by else ()
     source = reading.files(paths).rereadable()
     learnt = data.load_to_predict(model)
     if learnt.kind == "network":
@@ -51,26 +49,16 @@ def report(
     with judging(source, reading.quiet):
         audit = Audit(by=columns, positive=positive) if columns else None
         drawn = graph_of(graph) if graph is not None else None
-        found = made(learnt, source, columns, audit, reading.threads, drawn)
-    write(found, output, kind, reading.quiet)
+        found = made(learnt, source, audit, reading.threads, drawn)
+    write(found, output, reading.quiet)
 
 
-def kind_of(output: str) -> str:
-    """The end of a page's name, if it can be written."""
-    kind = os.path.splitext(output)[1].lower()
-    if kind not in KINDS:
-        raise WrongUsageError(f"{output}: expected a name that ends with {', '.join(KINDS)}")
-    return kind
-
-
-def write(paper: Paper, output: str, kind: str, quiet: bool) -> None:
+def write(paper: Paper, output: str, quiet: bool) -> None:
     """A page to a file, as HTML, Markdown or JSON."""
-    from evenodds.replacing import replacing
-
-    if kind == ".json":
+    if kind_of(output) == ".json":
         text = as_json_text(dict(paper.data))
     else:
-        text = paper.html() if kind == ".html" else paper.markdown()
-    with replacing(output) as file:
+        text = paper.html() if kind_of(output) == ".html" else paper.markdown()
+    with writing(output) as file:
         file.write(text.encode("utf-8", "surrogatepass"))
     data.say([f"{paper.title} → {output} ({os.stat(output).st_size / 1000:,.0f} KB)"], quiet)

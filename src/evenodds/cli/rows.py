@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from evenodds.cells import Coded
+from evenodds.cli.output import as_json_line
 from evenodds.labels import canonical
+from evenodds.show import free
 from evenodds.texts import Texts
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Writer:
     added: list[str]
     header: bool
     separator: str = ","
+    decimal: str = "."
 
     @property
     def head(self) -> bytes:
@@ -51,13 +52,17 @@ class Writer:
         as_they_are = None not in column and "" not in column and not any(mark in whole for mark in marks)
         return column if as_they_are else list(map(cell, column))  # type: ignore[return-value]
 
+    def _shown(self, column: list[Any]) -> list[str | None]:
+        """Answers as CSV has them: numbers to six digits, with the file's decimal mark."""
+        return [f"{x:.6g}".replace(".", self.decimal) if isinstance(x, float) else x for x in column]
+
 
 class Echo(Writer):
     """CSV rows passed on byte by byte, with cells added."""
 
     def rows(self, batch: Any, answers: Columns) -> bytes:
         """Some rows."""
-        mark, cells = self.separator, [self._cells(_shown(column)) for column in answers]
+        mark, cells = self.separator, [self._cells(self._shown(column)) for column in answers]
         return bytes(batch.append([self._bytes("".join(mark + cell for cell in row)) for row in zip(*cells)]))
 
 
@@ -66,7 +71,7 @@ class Table(Writer):
 
     def rows(self, batch: Batch, answers: Columns) -> bytes:
         """Some rows."""
-        columns = [*(_texts(batch.column(name)) for name in self.names), *map(_shown, answers)]
+        columns = [*(_texts(batch.column(name)) for name in self.names), *map(self._shown, answers)]
         lines = map(self.separator.join, zip(*map(self._cells, columns)))
         return self._bytes("".join(f"{line}\n" for line in lines))
 
@@ -79,52 +84,32 @@ class Json(Writer):
         columns = [values(batch.column(name)) for name in self.names]
         rounded = [[float(f"{x:.6g}") if isinstance(x, float) else x for x in column] for column in answers]
         names = [*self.names, *self.added]
-        lines = [_json(dict(zip(names, row))) for row in zip(*columns, *rounded)]
+        lines = [as_json_line(dict(zip(names, row))) for row in zip(*columns, *rounded)]
         return self._bytes("".join(f"{line}\n" for line in lines))
 
 
 def writer_for(source: Files, added: list[str], only: bool, as_json: bool) -> Echo | Table | Json:
-    """The writer for the rows of a source: CSV as it is, where it is one file; otherwise from its cells."""
+    """The writer for the rows of a source: CSV as it is, where it is one file; otherwise from its cells.
+
+    So are those of a file of one column without a separator: its commas go into quotes.
+    """
     names = list(source.names)
-    kept, added = [] if only else names, [_free(name, names) for name in added]
+    kept, added = [] if only else names, [free(name, names) for name in added]
     if as_json:
         return Json(kept, added, False)
     dialect = next(iter(source.dialects.values()), None)
     if dialect is None:
         return Table(kept, added, True)
-    as_it_is = len(source.paths) == 1 and not only
-    return (Echo if as_it_is else Table)(kept, added, dialect.header, dialect.separator)
-
-
-def _shown(column: list[Any]) -> list[str | None]:
-    """Answers as CSV has them: numbers to six digits."""
-    return [f"{x:.6g}" if isinstance(x, float) else x for x in column]
-
-
-def _free(name: str, taken: list[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
+    as_it_is = len(source.paths) == 1 and not only and dialect.separator
+    return (Echo if as_it_is else Table)(kept, added, dialect.header, dialect.separator or ",", dialect.decimal)
 
 
 def _texts(raw: Any) -> list[Any]:
-    return [None if value is None else canonical(value) for value in values(raw)]
-
-
-def _json(row: dict[str, Any]) -> str:
-    """A row as JSON, which knows no infinite numbers: they are null, as is NaN."""
-    try:
-        return json.dumps(row, ensure_ascii=False, default=canonical, allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(row), ensure_ascii=False, default=canonical)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """A column's cells as texts; lists and structures as JSON."""
+    return [
+        None if value is None else as_json_line(value) if isinstance(value, (list, dict)) else canonical(value)
+        for value in values(raw)
+    ]
 
 
 def _listed(raw: Any) -> list[Any]:

@@ -47,21 +47,14 @@ def separate(
     """
     if target is None:
         raise WrongUsageError("which column holds the classes? Name it with --target")
-    import numpy as np
-
     from evenodds.models.separators.separated_rows import read_rows
-    from evenodds.models.separators.separation import separation
-    from evenodds.models.separators.separator import separate as find
     from evenodds.text.words import Words
 
-    told = options.columns_of(roles, Words()) or None
+    told = options.columns_of(roles, Words(), target) or None
     source, quiet = reading.files(paths).rereadable(), reading.quiet
     with data.notes(quiet), data.progress(source, "reading", quiet):
         rows = read_rows(source, target, told, missing == "drop", reading.threads)
-    classes = np.array(rows.classes, dtype=object)
-    names = rows.names if as_json else [printed(name) for name in rows.names]
-    verdict = separation(rows.X, rows.codes, len(classes), names)
-    found = find(np.ascontiguousarray(rows.X[:, 1:]), rows.codes, classes)
+    verdict, found = rows.judged(str if as_json else printed)
     data.say_report(rows.report, quiet)
     if as_json:
         print_json(_as_data(verdict, found, rows))
@@ -87,7 +80,7 @@ def _result(verdict: Separation, found: Separator, rows: Any) -> list[list[str]]
     shown = [
         ["rows", f"{len(rows.codes):,} of {len(rows.classes)} classes"],
         ["separable", "yes" if found.separable else "no"],
-        ["regression", verdict.sentence(rows.classes)],
+        ["regression", verdict.sentence()],
     ]
     if found.certificate is None:
         return [
@@ -95,7 +88,8 @@ def _result(verdict: Separation, found: Separator, rows: Any) -> list[list[str]]
             ["euclidean margin", f"{found.euclidean_margin:.6g}: the nearest row's distance from the line"],
             ["margin", f"{found.margin:.6g}: of (x, 1), as the perceptron's bound has it"],
         ]
-    proof = ", ".join(f"{w:.4g} × row {i + 1}" for i, w in zip(found.certificate.rows, found.certificate.weights))
+    numbers = rows.numbers[found.certificate.rows] + 1
+    proof = ", ".join(f"{w:.4g} × row {i}" for i, w in zip(numbers, found.certificate.weights))
     wrong = int((found.rule.codes(rows.X[:, 1:]) != rows.codes).sum())
     return [
         *shown,
@@ -127,7 +121,7 @@ def _as_data(verdict: Separation, found: Separator, rows: Any) -> dict[str, obje
         "certificate": None
         if proof is None
         else {
-            "rows": (proof.rows + 1).tolist(),
+            "rows": (rows.numbers[proof.rows] + 1).tolist(),
             "against": [str(rows.classes[c]) for c in proof.others],
             "weights": proof.weights.tolist(),
             "residual": proof.residual,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +10,13 @@ import click
 from evenodds.cli import Group, data, options
 from evenodds.cli.judging import judging
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
+from evenodds.cli.paths import Read, Written
 
 if TYPE_CHECKING:
     from evenodds.audit.shift import Drift
 
 level = click.option("--level", type=options.Between(0, 1, min_open=True, max_open=True), default=0.95,
-                     show_default=True, help="How sure: of tests and intervals.")  # fmt: skip
+                     help="How sure: of tests and intervals.")  # fmt: skip
 roles = click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE",
                      help="What a column is, as for fit. Repeatable; decided if not given.")  # fmt: skip
 rows = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
@@ -33,13 +34,13 @@ def shift() -> None:
 
 
 @shift.command(no_args_is_help=True)
-@click.argument("reference", type=click.Path())
+@click.argument("reference", type=Read())
 @rows
 @click.option("-t", "--target", metavar="COLUMN", help="A column that is left out: it need not be known yet.")
 @roles
 @level
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which half teaches.")
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="A picture: .svg, .png, .html or .json.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Which half teaches.")
+@options.plot
 @options.reading
 @options.as_json
 def drift(
@@ -54,11 +55,8 @@ def drift(
       evenodds shift drift march.csv april.csv --target label
       evenodds shift drift spam.eo april.csv
     """
-    if plot is not None:
-        from evenodds.plots.save import check_kind
-
-        check_kind(plot)
     found = _drift(reference, paths, target, roles, level, seed, reading)
+    data.say_report(found.report, reading.quiet)
     if plot is not None:
         from evenodds.plots import drifted, save
 
@@ -74,30 +72,23 @@ def _drift(
     from evenodds.audit.pair import NEW, WHERE, Marked
     from evenodds.data.reading import Reading
     from evenodds.data.sum import sum_source
+    from evenodds.file import is_model
     from evenodds.schema import Schema
     from evenodds.text.words import Words
 
+    told = options.columns_of(roles, Words(), target) or None
+    by_model = is_model(reference)
+    if by_model and (told or target is not None):
+        raise WrongUsageError("--role and --target are for a file as reference: a model knows its own columns")
     new = reading.files(paths).rereadable()
     with judging(new, reading.quiet):
-        if _is_model(reference):
-            if roles or target is not None:
-                raise WrongUsageError("--role and --target are for a file as reference: a model knows its own columns")
+        if by_model:
             model = data.load(reference)
             by_source = Reading(Schema(model.schema.columns, WHERE))
             tally, report = sum_source(Marked(new, NEW), by_source, reading.threads)
-            data.say_report(report, reading.quiet)
-            return shift.drift_since(model, tally, level)
-        told = options.columns_of(roles, Words()) or None
+            return replace(shift.drift_since(model, tally, level), report=report)
         before = reading.files((reference,)).rereadable()
         return shift.drift(before, new, target, told, level, seed, reading.threads)
-
-
-def _is_model(path: str) -> bool:
-    """Whether a file is one of ours, by its beginning."""
-    if not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        return b'{"__metadata__"' in file.read(64)
 
 
 @shift.command(no_args_is_help=True)
@@ -120,9 +111,9 @@ def sites(
     from evenodds.audit.environments import environments
     from evenodds.text.words import Words
 
+    told = options.columns_of(roles, Words(), target) or None
     source = reading.files(paths).rereadable()
     with judging(source, reading.quiet):
-        told = options.columns_of(roles, Words()) or None
         found = environments(source, target, site, told, level, reading.threads)
     data.say_report(found.report, reading.quiet)
     _show(found, as_json)
@@ -133,7 +124,7 @@ def sites(
 @rows
 @click.option("--known", type=click.Path(), metavar="FILE",
               help="Rows it has not learnt, with their classes: for the confusion matrix.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the model that believes the new shares.")
+@click.option("-o", "--output", type=Written(), help="Write the model that believes the new shares.")
 @level
 @options.reading
 @options.as_json

@@ -25,11 +25,13 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
     from evenodds.models.naive_bayes import Model
 
     learnt: Any = data.load_any(model)
+    if learnt.kind == "network":
+        raise WrongUsageError(f"{model} is a network: evenodds net show takes it")
+    if columns and not isinstance(learnt, Model):
+        raise WrongUsageError(f"{model} is a {learnt.kind}: it is shown whole")
     if learnt.kind == "bridge":
         from evenodds.models.bridge.corrections import corrections
 
-        if columns:
-            raise WrongUsageError(f"{model} is a bridge: it is shown whole")
         shown_weights, tried = corrections(learnt), [one._asdict() for one in learnt.tried]
         if as_json:
             scales = {"scale": learnt.scale, "strength": learnt.strength}
@@ -37,22 +39,15 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         else:
             print_lines(f"{learnt!r}\n\n{shown_weights!r}")
         return
-    if learnt.kind == "network":
-        raise WrongUsageError(f"{model} is a network: evenodds net show takes it")
     if learnt.kind == "mixture":
-        if columns:
-            raise WrongUsageError(f"{model} is a mixture: it is shown whole")
         print_json(learnt.to_dict()) if as_json else print_lines(learnt.describe())
         return
     if not isinstance(learnt, Model):
         summary = learnt.summary()
-        if columns:
-            raise WrongUsageError(f"{model} is a regression: it is shown whole")
         print_json(summary.to_dict()) if as_json else print_lines(repr(summary))
         return
-    from evenodds.errors import DataError
+    from evenodds.errors import DataError, did_you_mean
     from evenodds.models.learnt import Tables, n_parameters
-    from evenodds.schema import did_you_mean
 
     features = learnt.schema.features
     for name in columns:

@@ -9,6 +9,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import BadDataError, print_json
+from evenodds.cli.paths import Written
 
 if TYPE_CHECKING:
     from evenodds.models.naive_bayes import Model
@@ -18,9 +19,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @click.command(no_args_is_help=True)
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
+@click.option("-o", "--output", required=True, type=Written(), help="The model file to write.")
+@options.quiet
 @options.as_json
-def add(models: tuple[str, ...], output: str, as_json: bool) -> None:
+def add(models: tuple[str, ...], output: str, quiet: bool, as_json: bool) -> None:
     """Add models: the result is the model of all their rows, whoever learnt them.
 
     \b
@@ -32,14 +34,12 @@ def add(models: tuple[str, ...], output: str, as_json: bool) -> None:
             total = total + data.load(path)
         except ValueError as error:
             raise BadDataError(f"{models[0]} and {path} cannot be added: {error}") from None
-    _save(total, output, as_json, quiet=False)
+    _save(total, output, as_json, quiet)
 
 
 def _changing(command: F) -> F:
     """The arguments and options of a command that changes a model by the rows of files."""
-    to = click.option(
-        "-o", "--output", type=click.Path(dir_okay=False), help="Where to write; the same file if not given."
-    )
+    to = click.option("-o", "--output", type=Written(), help="Where to write; the same file if not given.")
     which = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
     whole = to(options.weighted(options.reading(options.as_json(command))))
     return click.argument("model", type=click.Path())(which(whole))
@@ -82,18 +82,18 @@ def forget(
     "--min-count",
     type=options.Between(min=0),
     default=2,
-    show_default=True,
     help="Words that occur less often, in all classes together, are dropped.",
 )
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The model file to write.")
+@click.option("-o", "--output", required=True, type=Written(), help="The model file to write.")
+@options.quiet
 @options.as_json
-def prune(model: str, min_count: float, output: str, as_json: bool) -> None:
+def prune(model: str, min_count: float, output: str, quiet: bool, as_json: bool) -> None:
     """Drop a model's rare words. The file gets smaller, and can go on learning, but it can no longer forget.
 
     \b
       evenodds prune spam.eo --min-count 2 -o small.eo
     """
-    _save(data.load(model).prune(min_count), output, as_json, quiet=False)
+    _save(data.load(model).prune(min_count), output, as_json, quiet)
 
 
 def _counted(
@@ -105,7 +105,7 @@ def _counted(
     source, quiet = reading.files(paths), reading.quiet
     old = data.load(model)
     with data.notes(quiet), data.progress(source, what, quiet):
-        part, report = more(old, source, weight, reading.threads)
+        part, report = more(old, source, old.schema.target, weight, reading.threads)
     data.say_report(report, quiet)
     return old, part
 
