@@ -1,7 +1,10 @@
 """Audits by groups: the published numbers, scikit-learn's numbers, and the laws of a tally."""
 
+import gc
 import itertools
 import json
+import pickle
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -10,16 +13,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import evenodds as eo
-from evenodds.audit import judge
+from evenodds import plots
 from evenodds.audit.delong import auc
 from evenodds.audit.gaps import exceeds
 from evenodds.audit.groups import BITS
 from evenodds.audit.held_out import of_folds
-from evenodds.audit.judge import odds_of
+from evenodds.audit.ranked import keys_of, odds_of
 from evenodds.audit.rates import Rate, rates
 from evenodds.data.files import read
 from evenodds.data.titanic import titanic
@@ -36,7 +40,8 @@ COMPAS = [
     ("Other", 0, 0, 208), ("Other", 0, 1, 36), ("Other", 1, 0, 90), ("Other", 1, 1, 43),
 ]  # fmt: skip
 RACE = ("race",)
-BETAS = [((806, 991), (350, 1140)), ((2, 1), (1, 2)), ((0.3, 4), (0.2, 9)), ((5e5, 5e5), (4e5, 6e5))]
+BETAS = [((806, 991), (350, 1140)), ((2, 1), (1, 2)), ((0.3, 4), (0.2, 9)), ((5e5, 5e5), (4e5, 6e5)),
+         ((5e5, 5e5), (8, 12)), ((8, 12), (4e5, 6e5)), ((100, 100), (1, 200)), ((1, 200), (100, 100))]  # fmt: skip
 
 
 def compas():
@@ -140,7 +145,7 @@ def test_it_says_what_scikit_learn_says(weighted):
             assert rate["FNR"][name].rate == pytest.approx(fn / (fn + tp))
             assert losses[name].mean == pytest.approx(sk.log_loss(t, q, **args))
             assert aucs[name].auc == pytest.approx(sk.roc_auc_score(t, q, **args), abs=1e-9)
-            assert found.said(by, "1")[name] == pytest.approx(np.average(q, weights=w[mine]))
+            assert found.mean_p(by, "1")[name] == pytest.approx(np.average(q, weights=w[mine]))
 
 
 def test_the_auc_of_continuous_scores_is_right_to_a_hundred_thousandth():
@@ -165,9 +170,13 @@ def test_many_classes_each_against_the_rest():
             assert rate["PPV"][race].rate == pytest.approx(sk.precision_score(t, s))
             assert rate["accuracy"][race].rate == pytest.approx(np.mean(y[mine] == said[mine]))
             odds = np.log(p[mine, c]) - np.log1p(-p[mine, c])
-            rounded = odds_of(judge._keys(odds, BITS))  # to a part in 256: what is nearer is a tie
+            rounded = odds_of(keys_of(odds, BITS))  # to a part in 256: what is nearer is a tie
             assert np.allclose(rounded, odds, rtol=2**-8)
             assert found.aucs(RACE, str(c))[race].auc == pytest.approx(sk.roc_auc_score(t, rounded))
+    honest = json.loads(json.dumps(found.to_dict()))["calibration"]
+    assert list(honest) == ["everyone", "race"]
+    assert list(honest["everyone"]) == list(honest["race"]) == ["0", "1", "2", "3"]
+    assert honest["race"]["0"]["b"]["ece"] == found.reliability("race", 0)["b"].ece
 
 
 # Whatever people have
@@ -202,12 +211,101 @@ def test_models_estimators_arrays_tables_and_files_agree(tmp_path):
     assert outside.rates(RACE, "1") == from_table.rates(RACE, "1")
 
 
+@pytest.mark.parametrize("positive", [0, 1])
+def test_a_column_of_scores_is_of_the_class_that_is_meant(positive):
+    y, p, groups = people(400)
+    audit = eo.Audit(by="sex", positive=positive, threshold=0.3)
+    column = audit.of_columns({**groups, "y": y, "p": p[:, positive]}, "y", score="p")
+    assert column.tally == audit.of_predictions(y, groups["sex"], scores=p[:, positive]).tally
+    both = audit.of_predictions(y, groups["sex"], proba=p, classes=[0, 1])
+    assert column.rates("sex") == both.rates("sex")
+    assert column.aucs("sex")["f"].auc == pytest.approx(both.aucs("sex")["f"].auc)
+
+
+@pytest.mark.parametrize("positive", [None, 0])
+def test_a_score_that_is_the_threshold_reaches_it(positive):
+    """exp(log 0.35) is below 0.35: what was given is compared, not what became of it."""
+    rows = {"g": ["a", "b"] * 2, "y": [0, 1, 1, 0]}
+    for p in np.arange(1, 100) / 100:
+        how = eo.Audit(by="g", threshold=float(p), positive=positive)
+        for found in (
+            how.of_predictions(rows["y"], rows["g"], [p] * 4),
+            how.of_columns({**rows, "p": [p] * 4}, "y", "p"),
+        ):
+            assert found.rates(())["selection rate"]["everyone"].rate == 1, p
+
+
+def test_a_rule_decides_what_is_said():
+    y, p, groups = people(600)
+    p[:, 1] = 1 - p[:, 0]
+    rule = eo.LeastCost.of({(0, 1): 3}, [0, 1], unsure=0.4)
+    said = rule.apply(p)
+    assert set(said) == {0, 1, "unsure"}
+    again = eo.Decision.from_dict(json.loads(json.dumps(rule.to_dict())))
+    rows = {**groups, "y": y, "p": p[:, 1]}
+    for threshold in (rule, again):
+        audit = eo.Audit(by="sex", threshold=threshold)
+        for found in (
+            audit.of_columns(rows, "y", score="p"),
+            audit.of_predictions(y, groups["sex"], proba=p, classes=[0, 1]),
+        ):
+            for sex in "fm":
+                mine = groups["sex"] == sex
+                assert found.rates("sex")["selection rate"][sex].k == np.sum(said[mine] == 1)
+                assert found.rates("sex")["accuracy"][sex].k == np.sum(said[mine] == y[mine])
+    other = eo.Audit(by="sex", threshold=eo.LeastCost.of({}, ["no", "yes"]))
+    with pytest.raises(eo.DataError, match="the rule is for the classes 'no', 'yes', the model's are '0', '1'"):
+        other.of_columns(rows, "y", score="p")
+
+
+def test_weights_and_groups_are_columns_or_arrays_for_every_model():
+    y, p, groups = people(400)
+    frame = pd.DataFrame({"x": p[:, 1], "sex": groups["sex"], "y": y, "w": np.arange(400) % 3})
+    audit = eo.Audit(by="sex")
+    ours = eo.NaiveBayes().fit(frame[["x", "y"]], "y")
+    for model in (ours, ours.model_, LogisticRegression().fit(frame[["x"]], y)):
+        told = audit.of(model, frame, "y", weights="w")
+        for weights in (frame["w"], frame["w"].to_numpy()):
+            assert audit.of(model, frame, "y", weights=weights).rates("sex") == told.rates("sex")
+        assert told.rates("sex")["base rate"]["f"].n == frame["w"][frame["sex"] == "f"].sum()
+        twice, once = audit.of(model, frame, "y", weights=2), audit.of(model, frame, "y")
+        assert twice.rates("sex")["TPR"]["f"][:2] == tuple(2 * k for k in once.rates("sex")["TPR"]["f"][:2])
+        outside = audit.of(model, frame[["x"]], y, groups=frame["sex"])
+        assert outside.rates("sex") == once.rates("sex")
+        with pytest.raises(eo.DataError, match="'v' not found"):
+            audit.of(model, frame, "y", weights="v")
+        with pytest.raises(eo.DataError, match="2 weights for 400 rows"):
+            audit.of(model, frame, "y", weights=[1, 2])
+
+
 def test_folds_are_audited_too(tmp_path):
     y, p, groups = people(300)
     frame = pd.DataFrame({"x": p[:, 1], **groups, "y": y})
     held = of_folds(read(frame), "y", 5, by_columns=("sex",))
     found = eo.Audit(by="sex").of_held_out(held)
     assert sum(r.n for r in found.rates(("sex",), "1")["accuracy"].values()) == 300
+
+
+def test_folds_that_lack_a_class_gave_it_probability_0():
+    """The only row of a class: the model of the other folds does not know it, and is asked about its own fold only."""
+    n = 60
+    rows = pd.DataFrame({"x": [*"ab" * (n // 2), "a"], "g": ["s", "s", "t"] * 20 + ["s"], "y": [*"uv" * (n // 2), "w"]})
+    held = of_folds(read(rows), "y", 5, by_columns=("g",))
+    p, y, g = np.zeros((0, 3)), [], []
+    for part in held:
+        p = np.vstack([p, part.proba(held.classes.tolist())])
+        y += [part.truth.labels.text(i) for i in part.truth.places]
+        g += [part.by.labels.text(i) for i in part.by.places]
+    assert (p[:, 2] == 0).any()
+    found = eo.Audit(by="g").of_held_out(held)
+    for c, name in enumerate("uvw"):
+        for group in "st":
+            mine = np.array(g) == group
+            assert found.mean_p("g", name)[group] == pytest.approx(p[mine, c].mean())
+            of, true = found._scores(("g",), name)[group], np.array(y)[mine] == name
+            assert (of.own.sum(), of.rest.sum()) == (true.sum(), (~true).sum())
+            if true.any():
+                assert found.aucs("g", name)[group].auc == pytest.approx(sk.roc_auc_score(true, p[mine, c]), abs=1e-2)
 
 
 # Laws
@@ -220,15 +318,14 @@ def test_batches_add(cuts, scores):
 
     def of(rows):
         given = {"scores": p[rows, 1]} if scores else {"predicted": p[rows, 1] > 0.4}
-        return audit.of_predictions(y[rows] > 0, {c: g[rows] for c, g in groups.items()}, **given)
+        known = {c: g[rows] for c, g in groups.items()}
+        return audit.of_predictions(y[rows] > 0, known, classes=[False, True], **given)
 
-    whole, ends = of(slice(None)), [0, *sorted(cuts), 300]
-    parts = [of(slice(a, b)) for a, b in itertools.pairwise(ends) if len(set(y[a:b])) == 2]
-    if sum(len(set(y[a:b])) == 2 or a == b for a, b in itertools.pairwise(ends)) == len(ends) - 1:
-        both = sum(parts[1:], parts[0])
-        assert both.rates(RACE, "true") == whole.rates(RACE, "true")
-        if scores:
-            assert both.aucs(RACE, "true") == whole.aucs(RACE, "true")
+    whole, ends = of(slice(None)), [0, *sorted({*cuts} - {0}), 300]
+    both = sum(of(slice(a, b)) for a, b in itertools.pairwise(ends))
+    assert both.rates(RACE, "true") == whole.rates(RACE, "true")
+    if scores:
+        assert both.aucs(RACE, "true") == whole.aucs(RACE, "true")
 
 
 def test_threads_change_nothing():
@@ -269,10 +366,53 @@ def test_missing_groups_are_a_group_of_their_own(tmp_path):
     assert eo.Audit(by="g").of_columns(frame, "y", score="s").tally == found.tally
 
 
-def test_an_unknown_measure_is_told_its_neighbour():
+def test_a_text_is_one_column_and_a_number_a_class():
+    y, p, groups = people(300)
+    found = eo.Audit(by=["sex", "race"]).of_predictions(y, groups, scores=p[:, 1])
+    for ask in (found.rates, found.aucs, found.mean_p, found.criteria):
+        assert ask("sex", 1) == ask(["sex"], "1") == ask(("sex",)) == ask()
+    assert repr(found.table("sex", 1)) == repr(found.table(("sex",), "1")) == repr(found.table())
+    assert set(found.reliability("race")) == set(found.losses("race")) == set(found.groups("race")[0]) == set("abc")
+    assert found.worst("sex", 1, "TPR") == found.worst(None, None, "TPR")
+    assert found.gap("TPR", "f", "m", by="sex", positive=0) != found.gap("TPR", "f", "m")
+    assert plots.groups(found, "TPR", by="sex", positive=1) == plots.groups(found, "TPR", ("sex",))
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda found: found.gap("TPRR", "x", "y"), "measure 'TPRR' not found; did you mean 'TPR'"),
+        (lambda found: found.worst("g", "a", "tpr"), "measure 'tpr' not found; did you mean 'TPR'"),
+        (lambda found: plots.groups(found, "tpr"), "measure 'tpr' not found; did you mean 'TPR'"),
+        (lambda found: found.gap("TPR", "xx", "y"), "group 'xx' not found"),
+        (lambda found: found.rates("gg"), "column 'gg' not found"),
+        (lambda found: found.table("g", "c"), "class 'c' not found; the classes are 'a', 'b'"),
+    ],
+)
+def test_what_is_not_there_is_told_its_neighbour(ask, said):
     found = eo.Audit(by="g").of_predictions(["a", "b"] * 4, ["x", "x", "y", "y"] * 2, predicted=["a", "b"] * 4)
-    with pytest.raises(eo.DataError, match="measure 'TPRR' not found; did you mean 'TPR'"):
-        found.gap("TPRR", "x", "y")
+    with pytest.raises(eo.DataError, match=said):
+        ask(found)
+
+
+def test_audits_that_nobody_holds_are_freed():
+    y, p, groups = people(60)
+
+    def audited():
+        found = eo.Audit(by="sex").of_predictions(y, groups["sex"], scores=p[:, 1])
+        found.to_dict()
+        return weakref.ref(found)
+
+    left = audited()
+    gc.collect()
+    assert left() is None
+
+
+def test_an_audit_that_was_read_can_still_be_pickled():
+    y, p, groups = people(200)
+    found = eo.Audit(by="sex").of_predictions(y, groups["sex"], scores=p[:, 1])
+    said = found.to_dict()
+    assert pickle.loads(pickle.dumps(found)).to_dict() == said
 
 
 def test_a_regression_audits_a_table_and_says_so_of_files(tmp_path):
@@ -284,18 +424,51 @@ def test_a_regression_audits_a_table_and_says_so_of_files(tmp_path):
 
 @pytest.mark.parametrize("score", [1.5, -0.1, np.inf, np.nan])
 def test_scores_that_are_no_probabilities_are_refused(score):
-    with pytest.raises(eo.DataError, match="row 1 has"):
+    with pytest.raises(eo.DataError, match=r"row 1, scores: .*(is no probability|there is no score)"):
         eo.Audit(by="g").of_predictions([0, 1], ["a", "b"], scores=[0.5, score])
+
+
+def test_a_row_that_is_refused_can_be_found_again(tmp_path, monkeypatch):
+    """By its file and line; in an array by its number among all rows, also where they are judged in parts."""
+    how, lines = eo.Audit(by="g"), ["g,y,p,said", "a,1,0.5,1", "a,,0.5,0", "b,0,{},{}", "b,1,0.5,1"]
+    path = tmp_path / "scored.csv"
+    for p, said, match in (
+        ("3", "0", r"'p': 3 is no probability"),
+        ("", "0", r"'p': there is no"),
+        ("0.5", "", "'said': nothing"),
+    ):
+        path.write_text("\n".join(lines).format(p, said))
+        with pytest.raises(eo.DataError, match=rf"scored.csv, line 4, column {match}"):
+            how.of_columns(path, "y", score="p", predicted="said")
+    monkeypatch.setattr("evenodds.audit.groups.ROWS", 2)
+    y, g, half = np.array([0, 1, 0, 1], object), list("abab"), np.full(4, 0.5)
+    bad = np.where(np.arange(4) == 3, None, y)
+    for said, match in (
+        ({"scores": half, "y": bad}, "the target is missing in row 3"),
+        ({"predicted": bad}, "row 3, predicted: nothing was said; leave such rows out"),
+        ({"scores": [0.5, 0.5, 0.5, 2]}, "row 3, scores: 2 is no probability"),
+        ({"proba": np.column_stack([half, [0.5, 0.5, 0.5, 0.4]])}, r"row 3, proba: .* add up to 0\.9"),
+        ({"proba": half}, r"proba has the shape \(4,\): expected rows, and 2 columns"),
+    ):
+        with pytest.raises(eo.DataError, match=match):
+            how.of_predictions(**{"y": y, "groups": g, **said})
 
 
 def test_what_cannot_be_audited_is_said():
     with pytest.raises(eo.DataError, match="did you mean 'race'"):
         eo.Audit(by="rase").of_columns(compas(), "recid", predicted="high")
-    with pytest.raises(eo.DataError, match="not among the classes"):
+    with pytest.raises(eo.DataError, match="positive: class 'yes' not found"):
         eo.Audit(by="race", positive="yes").of_columns(compas(), "recid", predicted="high")
+    with pytest.raises(eo.DataError, match="positive: class 'yes' not found; the classes are '0', '1'"):
+        eo.Audit(by="race", positive="yes", threshold=0.5).of_columns(compas(), "recid", score="high")
     table = pd.DataFrame({"y": ["no", "yes"], "said": ["low", "high"], "g": ["a", "b"]})
     with pytest.raises(eo.DataError, match=r"'said' has 'high', 'low', .*: the classes are 'no', 'yes'; write both"):
         eo.Audit(by="g").of_columns(table, "y", predicted="said")
+    for apart, where in (("y", "class"), ("g", "group")):
+        with pytest.raises(eo.DataError, match=rf"the {where} 'a\\x1fb' holds the character U\+001F.*: rename it"):
+            eo.Audit(by="g").of_columns(
+                {"y": ["0", "1"], "g": ["c", "d"], "p": [0.2, 0.9], apart: ["a\x1fb", "c"]}, "y", "p"
+            )
     with pytest.raises(eo.DataError, match="predicted= has 'high', 'low'"):
         eo.Audit(by="g").of_predictions(table["y"], table["g"], predicted=table["said"])
     with pytest.raises(eo.DataError, match="give y"):
@@ -326,11 +499,10 @@ def test_delong_is_the_definition():
 
 @pytest.mark.parametrize("margin", [-0.1, 0.0, 0.05, 0.3])
 @pytest.mark.parametrize(("high", "low"), BETAS)
-def test_how_sure_a_gap_is_agrees_with_draws(high, low, margin):
-    rng = np.random.default_rng(5)
-    draws = rng.beta(*high, 400_000) - rng.beta(*low, 400_000)
+def test_how_sure_a_gap_is_is_the_mean_over_a_fine_grid(high, low, margin):
+    points = stats.beta.ppf((np.arange(20_000) + 0.5) / 20_000, *low)
     got = exceeds(Rate(0, 1, 0, 1, False, *high), Rate(0, 1, 0, 1, False, *low), margin)
-    assert got == pytest.approx(np.mean(draws > margin), abs=0.004)
+    assert got == pytest.approx(stats.beta.sf(points + margin, *high).mean(), abs=5e-4)
 
 
 def test_intervals_cover():

@@ -136,7 +136,7 @@ def test_what_cannot_be_asked_is_said():
 
 
 def test_the_command(tmp_path):
-    asked = ["net", "fair", LOANS, "--group", "sex", "--target", "repaid"]
+    asked = ["net", "fair", LOANS, "--by", "sex", "--target", "repaid"]
     found = json.loads(run(*asked, "--inputs", "job, thrift", "--json").stdout)
     assert found["criteria"]["independence"]["holds"] is False
     assert [row["input"] for row in found["proxies"]] == ["job", "thrift"]
@@ -155,5 +155,5 @@ def test_the_command(tmp_path):
     done = run(*asked, "--model", tmp_path / "m.eo")
     assert "gets to see sex directly and through job" in done.output
     eo.BayesNet("sex -> job; job -> repaid").fit(rows).save(tmp_path / "n.eo")
-    done = run("net", "fair", tmp_path / "n.eo", "--group", "sex", "--target", "repaid", "--said", "job")
+    done = run("net", "fair", tmp_path / "n.eo", "--by", "sex", "--target", "repaid", "--said", "job")
     assert "bits" in done.output

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from command import invoke
-from evenodds.audit.evaluate import cross_validate
+from evenodds.audit.held_out import of_folds
 from evenodds.audit.metrics import Metrics, tally
 from evenodds.data import csv as csv_module
 from evenodds.data import typed_files
@@ -90,6 +90,12 @@ def base(tmp_path_factory):
 def model(base):
     run("fit", base, "-t", "y", "-o", base.parent / "m.eo")
     return base.parent / "m.eo"
+
+
+@pytest.fixture(scope="module")
+def text_model(base):
+    rows = "text,y\n" + "free prize,a\nlunch at noon,b\n" * 20
+    run("fit", "-", "-t", "y", "--text", "text", "-o", base.parent / "text.eo", stdin=rows)
 
 
 @pytest.fixture
@@ -265,6 +271,7 @@ READ = {
     "JSON lines with a BOM": ("t.jsonl", b"\xef\xbb\xbf" + jsonl(ROWS)),
     "JSON with a BOM and no ending": ("t", b"\xef\xbb\xbf" + jsonl(ROWS)),
     "JSON in UTF-16": ("t.jsonl", jsonl(ROWS).decode().encode("utf-16")),
+    "JSON in UTF-16 without a BOM": ("t.jsonl", jsonl(ROWS).decode().encode("utf-16-le")),
     "JSON with blank lines": ("t.jsonl", jsonl(ROWS).replace(b"\n", b"\r\n\r\n")),
     "JSON with a key twice": ("t.jsonl", jsonl(ROWS).replace(b'{"x"', b'{"x": "no", "x"')),
     "a JSON array after blank lines": ("t.json", b"\n\n" + json.dumps(ROWS, indent=2).encode()),
@@ -333,14 +340,14 @@ def test_surprises_in_json_after_the_columns_are_decided(tmp_path, monkeypatch):
     path.write_bytes(jsonl(lines))
     model, _ = learn(read(path), "y", {"d": eo.Column(parts=("month",))}, weights="w")
     path.write_bytes(jsonl([*lines, *late]))
-    known, report = more(model, read(path), weights="w")
+    known, report = more(model, read(path), model.schema.target, weights="w")
     assert report.rows == 375
     assert report.cells["x"].example == "[1]"
     assert report.cells["d"].count >= 8
     assert report.no_weight.count >= 8
     for size in (1, 7):
         monkeypatch.setattr(typed_files, "SAMPLE", size)
-        found, again = more(model, read(path), weights="w")
+        found, again = more(model, read(path), model.schema.target, weights="w")
         assert found == known
         assert [again.cells[name].count for name in "xdf"] == [report.cells[name].count for name in "xdf"]
 
@@ -372,7 +379,7 @@ def test_whole_numbers_of_any_size(tmp_path):
         found.append(model)
     assert found[0] == found[1] == found[2]
     head = "".join(f"{i % 3},{i % 2}\n" for i in range(10_000))
-    for late in ("9" * 5000, "9" * 30, "-" + "9" * 30, "1e17", "1e400", "-9007199254740993", "1_0", "٣"):
+    for late in ("9" * 5000, "9" * 30, "-" + "9" * 30, "1e17", "1e400", "-9007199254740993", "1_0", "٣", "--1", "+-1"):
         (tmp_path / "t.csv").write_text(f"x,y\n{head}1,{late}\n")
         model, report = learn(read(tmp_path / "t.csv"), "y")
         model.save(tmp_path / "m.eo")
@@ -564,17 +571,23 @@ except SystemExit as end:
 """
 
 
-@pytest.mark.parametrize("name", ["t.csv.gz", "t.jsonl.gz"])
-def test_a_line_of_100_mb_in_bounded_memory(tmp_path, name):
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.jsonl.gz", "t.txt.gz"])
+def test_a_line_of_100_mb_in_bounded_memory(tmp_path, name, base, text_model):
     path = tmp_path / name
-    start = b"x,y\n1,a\n2,b\n" if ".csv" in name else b'{"x": 1, "y": "a"}\n{"x": "'
+    start = {"t.csv.gz": b"x,y\n1,a\n2,b\n", "t.jsonl.gz": b'{"x": 1, "y": "a"}\n{"x": "'}.get(name, b"free prize\n")
     with gzip.open(path, "wb", 1) as file:
         file.write(start)
         for _ in range(100):
             file.write(b"z" * (1 << 20))
-    args = [sys.executable, "-c", MEMORY, "fit", str(path), "-t", "y", "-o", str(tmp_path / "o.eo")]
+    fit = ["fit", str(path), "-t", "y", "-o", str(tmp_path / "o.eo")]
+    args = [
+        sys.executable,
+        "-c",
+        MEMORY,
+        *(["predict", base.parent / "text.eo", path, "--lines", "-q"] if ".txt" in name else fit),
+    ]
     done = subprocess.run(args, capture_output=True, text=True, timeout=60, check=False)
-    code, megabytes = done.stdout.split()
+    code, megabytes = done.stdout.split()[-2:]
     assert code == "3"
     assert "64 MB" in done.stderr
     assert "Traceback" not in done.stderr
@@ -743,7 +756,8 @@ def test_folds_are_refits_with_weights_and_rows_left_out(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(written(rows))
     columns = {"x": eo.Gaussian, "c": eo.Categorical}
-    found, report = cross_validate(read(path), "y", 4, columns, weights="w", random_state=9)
+    held = of_folds(read(path), "y", 4, columns, weights="w", random_state=9)
+    found, report = held.metrics(), held.report
     assert report.no_target.count == sum(row["y"] is None for row in rows)
     fold, total = fold_of(0, 400, None, 4, 9), None
     schema = learn(read(path), "y", columns, weights="w")[0].schema
@@ -756,17 +770,28 @@ def test_folds_are_refits_with_weights_and_rows_left_out(tmp_path):
     assert Metrics.of(total, ["a", "b", "c"]).to_dict() == found.to_dict()
     run("evaluate", path, "-t", "y", "-k", 10**6, code=2)
     with pytest.raises(ValueError, match="expected 2 to 1,000"):
-        cross_validate(read(path), "y", 10**9)
+        of_folds(read(path), "y", 10**9)
 
 
 # The command line.
 
 
-@pytest.mark.parametrize("prior", ["ham=.8,spam=.2", "a=.8", "a=.8,b=.9", "a=-1,b=2", "a=nan,b=1", "=1"])
-def test_a_prior_for_other_classes_is_refused_before_anything_is_saved(fit, tmp_path, prior):
-    fit("t.csv", CSV, "--class-prior", prior, code=3)
+@pytest.mark.parametrize(
+    ("prior", "code"),
+    [
+        ("ham=.8,spam=.2", 3),
+        ("a=.8", 3),
+        ("a=.8,b=.9", 3),
+        ("a=-1,b=2", 3),
+        ("a=nan,b=1", 2),
+        ("=1", 2),
+        ("a=1,a=0", 2),
+    ],
+)
+def test_a_prior_for_other_classes_is_refused_before_anything_is_saved(fit, tmp_path, prior, code):
+    fit("t.csv", CSV, "--class-prior", prior, code=code)
     assert not (tmp_path / "o.eo").exists()
-    run("evaluate", tmp_path / "t.csv", "-t", "y", "-k", 3, "--class-prior", prior, code=3)
+    run("evaluate", tmp_path / "t.csv", "-t", "y", "-k", 3, "--class-prior", prior, code=code)
 
 
 def test_a_class_that_has_no_prior_is_not_learnt(fit, tmp_path):
@@ -857,12 +882,19 @@ def test_a_folder_that_is_read_only():
     ("command", "code", "sentence"),
     [
         ("predict m.eo base.csv > /dev/full", 1, "No space left on device"),
-        ("show m.eo --json > /dev/full", 1, "No space left on device"),
+        ("explain text.eo 'free prize' > /dev/full", 1, "No space left on device"),
+        ("explain text.eo 'free prize' >&-", 1, "standard output is closed"),
         ("--help > /dev/full", 1, "No space left on device"),
         ("fit --help > /dev/full", 1, "No space left on device"),
         ("predict m.eo base.csv >&-", 1, "standard output is closed"),
         ("predict m.eo - <&-", 1, "standard input: Bad file descriptor"),
+        ("predict m.eo - -o q.csv <&-", 1, "standard input: Bad file descriptor"),
         ("fit base.csv -t y -o q.eo 2>&-", 0, ""),
+        ("explain base.csv 'free prize' 2>&-", 3, ""),
+        ("fit nothing.csv -t y -o q.eo 2>&-", 1, ""),
+        ("fit '' -t y -o q.eo", 1, "'': there is no such file"),
+        ("predict m.eo /proc/self/mem -o q.csv", 1, "/proc/self/mem: Input/output error"),
+        ("predict m.eo - -o victim.csv < victim.csv", 2, "victim.csv is the file that is read"),
         ("fit /dev/null -t y -o q.eo", 3, "/dev/null is empty"),
         ("show /dev/zero", 3, "/dev/zero is not an evenodds model"),
         ("predict m.eo base.csv --rule <(printf '[%.0s' {1..100000})", 3, "is not a rule"),
@@ -871,13 +903,75 @@ def test_a_folder_that_is_read_only():
         ("evaluate <(gzip -c base.csv) -t y -k 3 --json > fifo.json", 0, ""),
     ],
 )
-def test_streams_that_are_full_closed_or_strange(base, model, command, code, sentence):
-    args = ["bash", "-c", f"'{EVENODDS}' {command}"]
-    done = subprocess.run(args, cwd=base.parent, capture_output=True, text=True, timeout=60, check=False)
+def test_streams_that_are_full_closed_or_strange(base, model, text_model, command, code, sentence):
+    (base.parent / "victim.csv").write_bytes(CSV)
+    args, env = ["bash", "-c", f"'{EVENODDS}' {command}"], {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(args, cwd=base.parent, capture_output=True, text=True, timeout=60, check=False, env=env)
     assert done.returncode == code, done.stderr
     assert sentence in done.stderr
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == bool(sentence)
+
+
+@pytest.mark.parametrize(
+    "command", ["--help", "show --help", "show m.eo", "predict m.eo base.csv", "explain text.eo a"]
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_nobody_reads(base, model, text_model, command, unbuffered):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    args, env = [EVENODDS, *command.split()], {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(
+        args, cwd=base.parent, stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False, env=env
+    )
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("command", ["predict m.eo base.csv", "show m.eo --json"])
+def test_half_an_answer_has_failed_though_python_is_unbuffered(base, model, command):
+    """Where there is room for the beginning of what is written, an unbuffered stream writes that, and no error."""
+    args = ["bash", "-c", f"ulimit -f 1; '{EVENODDS}' {command} > full.txt"]  # a kilobyte
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(args, cwd=base.parent, capture_output=True, text=True, timeout=60, check=False, env=env)
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["evaluate {} {} -t y -k 3 --json", "fit {} {} -t y -o both.eo --json"])
+def test_pipes_are_told_apart(base, command):
+    """Two of them, written in two ways; and what is wrong with one is said of that one."""
+    text = f"'{EVENODDS}' {command}".format("<(cat base.csv)", "<(tr , ';' < base.csv)")
+    done = subprocess.run(
+        ["bash", "-c", text], cwd=base.parent, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"] == 600
+    text = f"'{EVENODDS}' {command}".format("base.csv", "<(true)")
+    done = subprocess.run(
+        ["bash", "-c", text], cwd=base.parent, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (3, "Error: /dev/fd/63 is empty\n")
+
+
+def test_a_folder_that_cannot_be_looked_into_is_not_passed_over(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "t.csv").write_bytes(CSV)
+    look = os.scandir
+
+    def scandir(path):
+        if os.path.basename(path) == "b":
+            raise PermissionError(13, "Permission denied", path)
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert run("fit", tmp_path, "-t", "y", "-o", tmp_path / "o.eo", code=1).stderr.endswith("b: Permission denied\n")
+
+
+def test_no_number_is_infinite(text_model, base):
+    said = run("prune", base.parent / "text.eo", "--min-count", "inf", "-o", base.parent / "q.eo", code=2).stderr
+    assert "inf is not a number" in said
 
 
 def test_names_that_are_not_ascii_or_not_even_text(base, tmp_path):
@@ -917,18 +1011,60 @@ def test_json_is_all_there_is_on_stdout(base, model, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", ["fit t.csv -t y -o t.csv", "fit ./t.csv -t y -o link.csv", "predict m.eo t.csv -o t.csv"]
+    "command",
+    [
+        "fit t.csv -t y -o t.csv",
+        "fit ./t.csv -t y -o link.csv",
+        "fit days -t y -o days/a.csv",
+        "fit t.csv -t y --like m.eo -o m.eo",
+        "fit t.csv -t y --key-file key --buckets 1024 --text x -o key",
+        "predict m.eo t.csv -o t.csv",
+        "predict m.eo days/*.csv -o days/a.csv",
+        "predict m.eo days -o days/a.csv",
+        "predict m.eo t.csv -o m.eo",
+        "predict m.eo t.csv --rule rule.json -o rule.json",
+        "decide m.eo t.csv --cost a:b=2 -o m.eo",
+        "audit m.eo p.json --by x -o p.json",
+        "report m.eo p.json -o p.json",
+        "compare p.json -t y --models naive --sizes 8 --repeats 2 --plot p.json",
+        "density p.json -c x --plot p.json",
+        "shift drift p.json t.csv --plot p.json",
+        "explain m.eo x=1 --html m.eo",
+        "explain m.eo t.csv --html t.csv",
+        "net fit t.csv -t y -o t.csv",
+        "net fit t.csv --graph drawn.svg -o drawn.svg",
+        "net show drawn.svg --plot drawn.svg",
+    ],
 )
 def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    data = "x,y\n" + "1,a\n2,b\n3,a\n" * 5
-    (tmp_path / "t.csv").write_text(data)
+    for name in ("t.csv", "days/a.csv", "days/b.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x,y\n" + "1,a\n2,b\n3,a\n" * 5)
+    (tmp_path / "p.json").write_text('{"x": 1, "y": "a"}\n{"x": 2, "y": "b"}\n' * 20)
     (tmp_path / "link.csv").symlink_to("t.csv")
+    (tmp_path / "key").write_text("secret")
     run("fit", "t.csv", "-t", "y", "-o", "m.eo")
-    assert run(*command.split(), code=2).stderr.endswith(
-        "csv is the file that is read, and would be lost; name another\n"
-    )
-    assert (tmp_path / "t.csv").read_text() == data
+    run("decide", "m.eo", "t.csv", "--cost", "a:b=2", "-o", "rule.json")
+    (tmp_path / "drawn.svg").write_text("network a {}")
+
+    def held():
+        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    before = held()
+    said = run(*command.split(), code=2).stderr
+    assert said.endswith("is the file that is read, and would be lost; name another\n")
+    assert held() == before
+
+
+@pytest.mark.parametrize("command", ["learn", "forget", "shift labels"])
+def test_a_model_that_is_changed_may_be_written_over(command, tmp_path):
+    rows, mine = tmp_path / "t.csv", tmp_path / "m.eo"
+    rows.write_text("x,y\n" + "1,a\n1,a\n2,b\n" * 20 + "1,b\n")
+    run("fit", rows, "-t", "y", "--role", "x=category", "-o", mine)
+    before = mine.read_bytes()
+    run(*command.split(), mine, rows, "-o", mine)
+    assert mine.read_bytes() != before
 
 
 def test_standard_input_is_read_once(tmp_path):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import evenodds as eo
 from evenodds.data import memory
-from evenodds.families import Gaussians, Kernel
+from evenodds.families import FAMILIES, Gaussians, Kernel
 from tables import COLUMNS, fitted, mixed
 
 Y = ["a", "b", "a", "b"]
@@ -328,9 +328,45 @@ def test_several_labels_a_row(several):
         eo.NaiveBayes().fit(np.eye(4), several)
 
 
-def test_a_target_on_a_scale_is_no_class():
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array, pd.Categorical])
+def test_a_target_on_a_scale_is_no_class(kind):
     with refused("Unknown label type", ValueError):
-        eo.NaiveBayes().fit(np.eye(4), [0.1, 0.2, 0.3, 0.5])
+        eo.NaiveBayes().fit(np.eye(4), kind([0.1, 0.2, 0.3, 0.5]))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+@pytest.mark.parametrize("model", [eo.NaiveBayes(), eo.NaiveLogistic()])
+def test_a_column_on_a_scale_is_no_class_in_memory_nor_in_a_file(model, kind, tmp_path):
+    x = np.random.default_rng(0).normal(size=300)
+    columns = {"x": x.round(1), "price": x}
+    with refused("the target 'price' has 300 different values in 300 rows: expected a few classes"):
+        model.fit(kind(columns), "price")
+    frame(**columns).to_csv(tmp_path / "rows.csv", index=False)
+    with refused("the target 'price' has 300 different values in 300 rows: expected a few classes"):
+        model.fit(tmp_path / "rows.csv", "price")
+    columns["price"] = np.where(x > 0, np.inf, 1.5)
+    with refused("Input y contains infinity"):
+        model.fit(kind(columns), "price")
+    columns["price"] = np.where(x > 0, 2.5, 1.5)
+    assert model.fit(kind(columns), "price").classes_.tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize("model", [eo.NaiveBayes(), eo.NaiveLogistic()])
+def test_rows_of_a_file_have_their_target_and_weights_in_columns(model, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n1.0,a\n2.0,a\n5.0,b\n6.5,b\n")
+    model.set_params(columns={"x": eo.Gaussian}).fit(path, "y")
+    verbs = [model.fit, model.score]
+    if isinstance(model, eo.NaiveBayes):
+        verbs += [model.partial_fit, model.forget, model.leave_one_out]
+    for verb in verbs:
+        for y, weights in ((list("aabb"), None), (np.array(list("aabb")), None), (None, None), ("y", np.ones(4))):
+            with refused("rows of a file have their target and weights in columns: name them"):
+                verb(path, y, sample_weight=weights)
+    path.write_text("x,y\n")
+    for verb in (model.predict, model.predict_proba):
+        with refused("rows.csv has no rows"):
+            verb(path)
 
 
 # Weights
@@ -375,6 +411,7 @@ def test_weights_that_are_a_table():
         ({"class_prior": "fair"}, "class_prior='fair': expected 'auto', 'estimated', 'uniform'"),
         ({"class_weight": "fair"}, "class_weight='fair': expected 'balanced', or a factor by class"),
         ({"class_weight": {"a": -1.0}}, "class_weight"),
+        ({"class_weight": [1.0, 2.0]}, r"class_weight=\[1.0, 2.0\]: expected 'balanced', or a factor by class"),
     ],
     ids=str,
 )
@@ -388,6 +425,10 @@ def test_unknown_settings_are_refused_at_fit(settings, words):
     [
         ({"variance": "shared"}, "variance='shared'"),
         ({"variance": -1.0}, "variance=-1"),
+        ({"variance": float("inf")}, "variance=inf"),
+        ({"variance": True}, "variance=True"),
+        ({"origin": True}, "origin=True"),
+        ({"bandwidth": float("nan")}, "bandwidth=nan"),
         ({"role": "target"}, "role='target'"),
         ({"smoothing": -2}, "smoothing=-2"),
         ({"bins": 0}, "bins=0"),
@@ -423,10 +464,17 @@ def test_a_prior_of_another_family_is_refused():
         eo.NaiveBayes({"x": column}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y).predict(frame(x=[1.0]))
 
 
-@pytest.mark.parametrize("family", list(COLUMNS.values()), ids=lambda family: family.__name__)
-def test_an_unknown_estimate_of_a_family(family):
+def test_the_name_of_a_family_is_no_family():
+    with refused("Column: family='gaussian': expected a family", ValueError):
+        eo.Column("gaussian")
+
+
+@pytest.mark.parametrize("variance", ["per_class", "pooled", 2.0])
+@pytest.mark.parametrize("family", list(FAMILIES.values()), ids=lambda family: family.__name__)
+def test_an_unknown_estimate_of_a_family(family, variance):
+    tally = family.tally({"numbers": [0.0, 1.0, 1.0], "codes": list("abb"), "texts": ["a", "b", "b"]}[family.cells])
     with refused("estimate='best': expected one of", ValueError):
-        family.fit([0.0, 1.0, 1.0], estimate="best")
+        family.estimate(tally, "best", column=eo.Column(family, variance=variance))
 
 
 @pytest.mark.parametrize(
@@ -455,8 +503,9 @@ def test_arguments_that_are_none_are_told():
     rows = frame(x=[1.0, 2.0, 3.0, 4.0])
     with refused("^columns: expected a family such as Gaussian, Words or a Column, got 'x'"):
         eo.NaiveBayes("x").fit(rows, Y)
-    with pytest.raises(ValueError, match="threads='x': expected a whole number, or None"):
-        eo.NaiveBayes(threads="x").fit(rows, Y)
+    for threads in ("x", -2):
+        with pytest.raises(ValueError, match=f"threads={threads!r}: expected a whole number, or -1 or None"):
+            eo.NaiveBayes(threads=threads).fit(rows, Y)
 
 
 def test_a_regression_on_text_alone_is_told_who_takes_it():

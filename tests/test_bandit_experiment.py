@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def assert_whole(experiment):
 
 
 def test_the_same_id_gets_the_same_arm_and_a_reward_counts_once(path):
-    create(path, ["green", "red"], seed=1)
+    create(path, ["green", "red"], random_state=1)
     with Experiment(path) as button:
         first = [button.decide(f"v{i}") for i in range(30)]
         assert [button.decide(f"v{i}") for i in range(30)] == first
@@ -61,7 +62,7 @@ def test_the_same_id_gets_the_same_arm_and_a_reward_counts_once(path):
 def test_a_seed_decides(tmp_path):
     chosen = []
     for name in ("a", "b"):
-        create(tmp_path / name, ["x", "y", "z"], seed=5)
+        create(tmp_path / name, ["x", "y", "z"], random_state=5)
         with Experiment(tmp_path / name, durable=False) as one:
             chosen.append([one.decide(str(i)).arm for i in range(50)])
     assert chosen[0] == chosen[1]
@@ -113,10 +114,27 @@ def test_measured_and_counted_rewards_and_their_range(tmp_path):
         assert clicks.shares()[arm] == 0.0  # the other arm is still to be tried
         with pytest.raises(DataError, match="cannot be"):
             clicks.reward("x", 1.5)
+        with pytest.raises(DataError, match=r"the reward 1e\+200 is too large"):
+            clicks.reward("x", 1e200)
+
+
+@pytest.mark.parametrize("rewards", ["bernoulli", "gaussian", "poisson"])
+def test_one_arm_is_enough_and_so_is_one_reward(path, rewards):
+    create(path, ["a", "b"], rewards=rewards)
+    with Experiment(path, durable=False) as one:
+        one.retire("b")
+        for i in range(3):
+            assert one.decide(str(i)).propensity == 1.0
+            one.reward(str(i), 1)
+            row = one.report()["arms"][0]
+            assert (row["rewarded"], row["mean"], row["share"]) == (i + 1, 1.0, 1.0)
+            # a spread is not known of one reward, nor of such as are all the same
+            assert (row["low"] is None) == (rewards == "gaussian")
+        assert_whole(one)
 
 
 def test_arms_come_and_go(path):
-    create(path, ["green", "red"], minimum=0.2, seed=3)
+    create(path, ["green", "red"], minimum=0.2, random_state=3)
     with Experiment(path, durable=False) as button:
         old = {button.decide(f"v{i}").arm for i in range(20)}
         assert old == {"green", "red"}
@@ -149,7 +167,7 @@ def test_arms_come_and_go(path):
 
 
 def test_thompson_learns_live_and_propensities_are_those_of_the_draw(path):
-    create(path, ["bad", "good"], minimum=0.05, seed=1)
+    create(path, ["bad", "good"], minimum=0.05, random_state=1)
     rng = random.Random(0)
     with Experiment(path, durable=False) as button:
         for i in range(600):
@@ -167,7 +185,7 @@ def test_thompson_learns_live_and_propensities_are_those_of_the_draw(path):
 def test_policies_are_kept_in_the_file(path, policy):
     create(path, ["a", "b"], policy)
     with Experiment(path, durable=False) as one:
-        assert one.policy == policy
+        assert one.rules.policy == policy
         for i in range(60):
             one.reward(one.decide(str(i)).id, i % 2)
         assert_whole(one)
@@ -175,10 +193,64 @@ def test_policies_are_kept_in_the_file(path, policy):
             assert sum(arm.n for arm in one.arms) == pytest.approx((1 - 0.9**60) / 0.1)
 
 
+def test_a_fading_experiment_turns_where_the_world_does(path):
+    """Of 3,000 rewards it knows ten: forty more are all that it knows, if not 2 % of what it was ever told."""
+    create(path, ["a", "b"], Fading(Thompson(), 0.9), minimum=0.1, random_state=1)
+    with Experiment(path, durable=False) as one:
+        arms = [one.decide(str(i)).arm for i in range(3040)]
+        one.rewards({str(i): int(arm == "a") for i, arm in enumerate(arms[:3000])})
+        assert one.shares()["a"] > 0.8
+        one.rewards({str(i): int(arm == "b") for i, arm in enumerate(arms[3000:], 3000)})
+        assert one.shares()["b"] > 0.8
+
+
+def test_shares_are_formed_anew_when_there_are_2_percent_more_rewards(path):
+    create(path, ["a", "b"], random_state=1)
+    with Experiment(path, durable=False) as one:
+        for i in range(110):
+            one.decide(str(i))
+        one.rewards({str(i): i % 2 for i in range(100)})
+        before = one.shares()
+        one.rewards({"100": 1, "101": 0})
+        assert one.shares() == before
+        one.reward("102", 1)
+        assert one.shares() != before
+
+
+BAD = ["\ud800", "a\udcff", "", 7, "x" * 1001]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_what_cannot_be_an_id_fails_nobody_else(path, bad):
+    create(path, ["a", "b"])
+    with Experiment(path, durable=False) as one, ThreadPoolExecutor(8) as clients:
+        asked = [(clients.submit(one.decide, f"v{i}"), clients.submit(one.decide, bad)) for i in range(40)]
+        for i, (good, refused) in enumerate(asked):
+            assert good.result().id == f"v{i}"
+            with pytest.raises(DataError, match="an id is a text of 1 to 1,000 characters"):
+                refused.result()
+        rewarded = [
+            (clients.submit(one.reward, f"v{i}", 1), clients.submit(one.reward, f"v{i}", 10**400)) for i in range(40)
+        ]
+        for good, refused in rewarded:
+            assert good.result() is True
+            with pytest.raises(DataError, match="too large"):
+                refused.result()
+        assert_whole(one)
+
+
+def test_a_closed_experiment_says_so(path):
+    create(path, ["a", "b"])
+    one = Experiment(path)
+    one.close()
+    with pytest.raises(ValueError, match="is closed; open the experiment again"):
+        one.decide("late")
+
+
 def test_experiments_add(tmp_path):
     a, b, both = (tmp_path / name for name in ("a", "b", "both"))
     for path, names in ((a, ["x", "y"]), (b, ["y", "z"])):
-        create(path, names, seed=1)
+        create(path, names, random_state=1)
         with Experiment(path, durable=False) as one:
             for i in range(20):
                 arm = one.decide(f"{path.name}{i}").arm
@@ -356,8 +428,12 @@ def test_a_clock_that_goes_back(path, monkeypatch):
     ("make", "words"),
     [
         (lambda path: create(path, []), "0 arms"),
+        (lambda path: create(path, "green"), "expected a list of names"),
+        (lambda path: create(path, ["a"], minimum=float("nan")), "a minimum share of nan"),
+        (lambda path: create(path, ["a"], low=float("nan")), "expected a range"),
         (lambda path: create(path, ["a", "a"]), "two arms are named 'a'"),
         (lambda path: create(path, ["a", ""]), "an arm's name"),
+        (lambda path: create(path, ["a", "\ud800"]), "an arm's name"),
         (lambda path: create(path, ["a", "b"], minimum=0.6), "too much for 2 arms"),
         (lambda path: create(path, ["a"], EXP3()), "cannot be kept in a file"),
         (lambda path: create(path, ["a"], Windowed(UCB(), 5)), "cannot be kept in a file"),
@@ -370,6 +446,82 @@ def test_what_cannot_be_created_is_refused_in_words(path, make, words):
     with pytest.raises(ValueError, match=words):
         make(path)
     assert not path.exists()
+
+
+DO = {
+    "decide": lambda one: one.decide("v1"),
+    "decide anew": lambda one: one.decide("new"),
+    "reward": lambda one: one.reward("v3", 1),
+    "reward again": lambda one: one.reward("v1", 1),
+    "report": lambda one: one.report(),
+    "log": lambda one: one.log(),
+    "recount": lambda one: one.recount(),
+    "add": lambda one: one.add_arm("c"),
+}
+POLICY = "update settings set value = '{}' where name = 'policy'"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(f"delete from settings where name = '{name}'" for name in ("policy", "rewards", "minimum", "low", "seed")),
+        *(
+            POLICY.replace("{}", said)
+            for said in ("{", "[1]", "{}", '{"policy": "EXP3"}', '{"policy": "UCB", "c": NaN}')
+        ),
+        POLICY.replace("{}", '{"policy": "Thompson", "prior": {"Gamma": {"shape": 1, "rate": 1}}}'),
+        POLICY.replace("{}", f'{{"policy": "UCB", "c": 1{"0" * 400}}}'),  # no double is as large
+        POLICY.replace("{}", '{"policy": "Fading", "factor": 0.5, "of":' * 2000 + "1" + "}" * 2000),
+        "update settings set value = x'ff' where name = 'policy'",
+        "update settings set value = 'zebra' where name = 'rewards'",
+        *(f"update settings set value = '{said}' where name = 'minimum'" for said in ("x", "nan", "0.6")),
+        "update settings set value = 'nan' where name = 'low'",
+        "delete from arms",
+        *(f"update arms set {what} where place = 1" for what in ("place = 7", "n = 'x'", "n = -5", "n = 9e999")),
+        *(f"update arms set {what}" for what in ("last = 'z'", "retired = 1", "decided = -3", "total = 77")),
+        *(f"update decisions set arm = {place}" for place in (9, -1, "'x'")),
+        "update decisions set reward = 'x' where id = 'v1'",
+        "drop table decisions",
+        "drop table arms; create view arms as select 1 as place",
+        "alter table decisions drop column nth",
+        "alter table arms add column more",
+        "create trigger t after insert on decisions begin delete from arms; end",
+    ],
+)
+def test_a_file_that_was_changed_by_hand_is_refused_in_a_sentence(path, change):
+    create(path, ["a", "b"], random_state=1)
+    with Experiment(path) as one:
+        for i in range(6):
+            one.decide(f"v{i}")
+        one.rewards({"v1": 1, "v2": 0})
+    with sqlite3.connect(path) as connection:
+        connection.executescript(change)
+    connection.close()
+    said = []
+    for work in DO.values():
+        try:
+            with Experiment(path) as one:
+                work(one)
+        except DataError as error:
+            said.append(str(error))
+    assert said
+    assert all("button.bandit is damaged" in sentence or "reward 'x' is no number" in sentence for sentence in said)
+
+
+def test_a_file_of_someone_else_is_left_as_it_is(tmp_path):
+    with sqlite3.connect(tmp_path / "theirs") as connection:
+        connection.execute("create table x (y)")
+    connection.close()
+    (tmp_path / "empty").touch()
+    for name in ("theirs", "empty"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(DataError, match="not an experiment"):
+            Experiment(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["empty", "theirs"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError):
+        Experiment(tmp_path / "folder")
 
 
 def test_files_that_are_no_experiments(tmp_path):

@@ -9,8 +9,8 @@ from evenodds.bandits import (
     UCB,
     Experiment,
     Log,
+    States,
     Thompson,
-    TwoStates,
     create,
     evaluate,
     frequencies,
@@ -59,9 +59,18 @@ def test_a_policy_evaluated_on_its_own_log_is_what_it_earned():
 
 def test_groups_are_kept_apart():
     log = Log.of("abab", [1, 0, 0, 1], [0.5] * 4, groups=[1, 1, 2, 2])
-    only = {("1", "a"): 1.0, ("2", "b"): 1.0}
-    assert evaluate(log, only)["value"] == [1.0, 1.0]
+    for one, two in (("1", "2"), (1, 2), (1.0, np.int64(2))):
+        assert evaluate(log, {(one, "a"): 1.0, (two, "b"): 1.0})["value"] == [1.0, 1.0]
     assert frequencies(log)["1", "a"] == 0.5
+    with pytest.raises(DataError, match="says nothing of '2', where 2 decisions were logged"):
+        evaluate(log, {(1, "a"): 1.0})
+    with pytest.raises(DataError, match="never chose 'c in 1'"):
+        evaluate(log, {(1, "c"): 1.0, (2, "b"): 1.0})
+
+
+def test_an_arm_is_called_alike_in_the_log_and_in_the_target():
+    log = Log.of(np.array([1.0, 2.0, 1.0]), [1, 0, 0], [0.5] * 3)
+    assert evaluate(log, {1: 1.0})["value"] == evaluate(log, {"1": 1.0})["value"]
 
 
 @pytest.mark.parametrize("policy", [Thompson(), UCB(0.2)], ids=str)
@@ -90,21 +99,28 @@ def test_logs_that_say_nothing_are_refused():
     ):
         with pytest.raises(DataError, match=words):
             Log.of(*arguments)
-    log = Log.of("ab", [1, 0], [0.5, 0.5])
+    log, long = (Log.of("ab" * times, [1, 0] * times, [0.5, 0.5] * times) for times in (1, 50))
     assert repr(log) == "Log(2 decisions among 2 arms, mean reward 0.5)"
     for target, words in (
         ({"a": 0.5}, "add up to 0.5"),
         ({"a": 0.5, "c": 0.5}, "never chose 'c'"),
         ({"a": 2.0, "b": -1.0}, "expected one from 0 to 1"),
+        ({}, "add up to 0"),
+        ({"a": 0.5, ("g", "b"): 0.5}, "give one or the other"),
     ):
         with pytest.raises(DataError, match=words):
             evaluate(log, target)
     with pytest.raises(DataError, match="too few"):
         replay(UCB(), log)
+    for ask in (lambda: evaluate(log, {"a": 1.0}, level=95), lambda: replay(UCB(), long, level=95)):
+        with pytest.raises(ValueError, match="level=95: expected a probability"):
+            ask()
+    with pytest.raises(DataError, match="only 1 row; too few"):
+        evaluate(Log.of("a", [1], [0.5]), {"a": 1.0})
 
 
 def test_an_experiment_is_a_log(tmp_path):
-    create(tmp_path / "x", ["a", "b"], minimum=0.1, seed=1)
+    create(tmp_path / "x", ["a", "b"], minimum=0.1, random_state=1)
     rng = np.random.default_rng(0)
     with Experiment(tmp_path / "x", durable=False) as one:
         for i in range(400):
@@ -119,10 +135,10 @@ def test_an_experiment_is_a_log(tmp_path):
 
 
 def test_where_bandits_end():
-    field = TwoStates([[0.9, 0.3], [0.2, 0.3]], [[1, 0], [1, 0]])
+    field = States([[0.9, 0.3], [0.2, 0.3]], [[1, 0], [1, 0]])
     assert field.best() == (pytest.approx(0.6), (0, 1))
     rows = {row["policy"]: row["a round"] for row in field.play([UCB(), Thompson()], 400, 6)}
     assert max(rows["UCB(c=2)"], rows["Thompson"]) < 0.5 < rows["best rule that sees the state"]
     for pays, leads in (([[0.5]], [[1]]), ([[2.0]], [[0]]), ([[0.5]], [[0, 0]])):
         with pytest.raises(ValueError, match="payment"):
-            TwoStates(pays, leads)
+            States(pays, leads)

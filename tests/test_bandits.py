@@ -1,4 +1,4 @@
-"""Bandits: the lectured numbers, and the laws between the readable policies and the compiled ones."""
+"""Bandits: numbers that are known, and the laws between the readable policies and the compiled ones."""
 
 import itertools
 import math
@@ -20,6 +20,7 @@ from evenodds.bandits import (
     LinUCB,
     Thompson,
     Windowed,
+    World,
     adversarial,
     bernoulli,
     crossing,
@@ -34,11 +35,11 @@ from evenodds.bandits import (
     simulate,
     switching,
 )
-from evenodds.bandits.likeliest import best_shares
+from evenodds.bandits.likeliest import BREAKS, _cuts, best_shares
 from evenodds.bandits.simulation import plainly, rewards_of
 from evenodds.families import Bernoulli, Beta, Gamma, Gaussian, NormalInverseGamma, Poisson
 
-LECTURED = [i / 10 for i in range(1, 10)]
+NINE = [i / 10 for i in range(1, 10)]
 PLAIN = [
     Greedy(),
     ExploreThenExploit(31),
@@ -73,14 +74,15 @@ def name(value):
 @pytest.mark.parametrize("policy", PLAIN, ids=name)
 def test_the_compiled_policy_makes_the_choices_of_the_plain_one(policy, world):
     for seed in range(2):
-        fast = simulate([policy], WORLDS[world], 200, 2, seed=seed, choices=True)
+        fast = simulate([policy], WORLDS[world], 200, 2, random_state=seed, choices=True)
         for run in range(2):
             assert fast.choices[0, run].tolist() == plainly(policy, WORLDS[world], 200, run, seed)
 
 
-@pytest.mark.parametrize("policy", [LinUCB(), LinUCB(0.3, 2.0), LinThompson(0.2)], ids=name)
-def test_the_compiled_policy_of_contexts_makes_the_choices_of_the_plain_one(policy):
-    world = linear([[0.5, 1.0, 0.0], [0.5, -1.0, 0.2], [0.4, 0.0, 0.9]])
+@pytest.mark.parametrize("width", [1, 3])  # less than there are arms, and as many
+@pytest.mark.parametrize("policy", [LinUCB(), LinUCB(0.3, 2.0), LinThompson(0.2), Greedy()], ids=name)
+def test_the_compiled_policy_of_contexts_makes_the_choices_of_the_plain_one(policy, width):
+    world = linear(np.array([[0.5, 1.0, 0.0], [0.5, -1.0, 0.2], [0.4, 0.0, 0.9]])[:, :width])
     fast = simulate([policy], world, 150, 2, choices=True)
     for run in range(2):
         assert fast.choices[0, run].tolist() == plainly(policy, world, 150, run)
@@ -100,15 +102,20 @@ def test_the_kernel_is_its_own_python():
 
 
 def test_the_result_is_the_same_for_any_number_of_threads_and_any_company():
-    alone = simulate([UCB()], LECTURED, 500, 20, threads=1)
-    others = simulate([Thompson(), UCB(), Greedy()], LECTURED, 500, 20, threads=3)
+    alone = simulate([UCB()], NINE, 500, 20, threads=1)
+    others = simulate([Thompson(), UCB(), Greedy()], NINE, 500, 20, threads=3)
     assert alone.regrets[0].tobytes() == others.regrets[1].tobytes()
     assert alone.pulled[0].tobytes() == others.pulled[1].tobytes()
 
 
+@pytest.mark.parametrize("world", [*WORLDS.values(), World(kernels.BERNOULLI, np.array([[0.6, 0.5], [0.5, 0.6]]))])
+def test_a_world_has_one_row_of_means_or_one_for_each_round(world):
+    assert len(world.table(3000)) in (1, 3000)
+
+
 def test_all_policies_meet_the_same_rewards_and_regret_is_the_best_arm_in_hindsight():
     world = bernoulli([0.3, 0.6, 0.5])
-    played = simulate([UCB(), Thompson()], world, 300, 3, choices=True, seed=9)
+    played = simulate([UCB(), Thompson()], world, 300, 3, choices=True, random_state=9)
     for p, run in itertools.product(range(2), range(3)):
         rewards, truth, _ = rewards_of(world, 300, run, 9)
         chosen = played.choices[p, run]
@@ -136,19 +143,19 @@ def test_the_greedy_trap():
     assert trapped >= 0.2 - 3 * math.sqrt(0.2 * 0.8 / 4000)
 
 
-def test_the_lectured_indices():
+def test_the_textbook_indices():
     arms = Arms.of_sums(Bernoulli, [10, 5], [6, 2], [6, 2])
     assert UCB().index(arms, 16).round(5).tolist() == [1.65311, 1.88932]
     assert UCB().index(Arms.nothing(Bernoulli, 2).learn(0, 1), 2).tolist()[1] == math.inf
 
 
-def test_the_lectured_regrets():
-    """Means .1 ... .9, 10,000 rounds; the other side's standard errors are in the lectures too."""
+def test_the_textbook_regrets():
+    """Means .1 ... .9, 10,000 rounds; the textbook's numbers have standard errors too."""
     expected = {
         Greedy(): (452, 55), ExploreThenExploit(450): (256, 21), EpsilonGreedy(0.1): (429, 4), UCB(): (562, 2),
         UCB1(): (331, 2), Thompson(): (41, 1),
     }  # fmt: skip
-    played = simulate(list(expected), LECTURED, 10_000, 160)
+    played = simulate(list(expected), NINE, 10_000, 160)
     for row, (value, error) in zip(played.regret, expected.values()):
         assert abs(row["regret"] - value) <= 3 * math.hypot(row["±"], error), row
 
@@ -231,6 +238,26 @@ def test_ten_rounds_exactly_and_simulated(policy):
     assert 5.0 < exact < 6.0
 
 
+@pytest.mark.parametrize("policy", [*PLAIN, LinUCB(), LinThompson(0.2)], ids=name)
+def test_an_arm_is_chosen_as_often_as_its_share_says(policy):
+    arms = policy.start(Bernoulli, 3, 2).seeing(np.array([1.0, 0.5]))
+    for t, (arm, reward) in enumerate([(0, 1), (1, 0), (2, 1), (0, 0), (1, 1), (2, 0), (0, 1)], 1):
+        arms = policy.learn(arms, t, arm, reward)
+    shares, many = policy.shares(arms, 1000.0), 3000
+    assert shares.sum() == pytest.approx(1)
+    often = np.bincount([policy.choose(arms, 1000.0, Dice(seed)) for seed in range(many)], minlength=3) / many
+    assert (np.abs(often - shares) <= 4.5 * np.sqrt(shares * (1 - shares) / many)).all()
+
+
+@pytest.mark.parametrize("share", [None, 0.2])
+def test_the_shares_of_exp3_are_its_formula(share):
+    arms = Arms.nothing(Bernoulli, 3).learn(0, 1, 4.0).learn(2, 1, 2.5)
+    explores = math.sqrt(3 * math.log(3) / ((math.e - 1) * 50)) if share is None else share
+    raised = np.exp(explores / 3 * np.array([4.0, 0.0, 2.5]))
+    expected = (1 - explores) * raised / raised.sum() + explores / 3
+    np.testing.assert_allclose(EXP3(share).shares(arms, 50.0), expected, rtol=1e-12)
+
+
 def test_shares_are_probabilities_of_being_the_best():
     """Against draws, for every family; and exactly, P(Beta(a,b) > Beta(c,d)) by its finite sum."""
     rng = np.random.default_rng(0)
@@ -252,6 +279,41 @@ def test_shares_are_probabilities_of_being_the_best():
         math.exp(log_beta(c + i, b + d) - math.log(b + i) - log_beta(1 + i, b) - log_beta(c, d)) for i in range(a)
     )
     assert best_shares(Beta(np.array([a, c]), np.array([b, d])))[0] == pytest.approx(exact, abs=1e-10)
+
+
+def test_arms_of_few_rewards_have_long_tails():
+    """Against draws: a mean known from little more than one reward may be anywhere, above as well as below."""
+    rng = np.random.default_rng(0)
+    for shape in (0.5, 0.1, 0.02):
+        known = NormalInverseGamma(
+            np.array([0.0, 1.0, 0.5]), np.array([1.0, 2, 9]), np.array([shape, 0.5, 4]), np.ones(3)
+        )
+        v = known.scale / np.maximum(rng.gamma(known.shape, size=(400_000, 3)), 1e-300)
+        means = known.mean + np.sqrt(v / known.strength) * rng.normal(size=v.shape)
+        seen = np.bincount(means.argmax(axis=1), minlength=3) / len(means)
+        np.testing.assert_allclose(best_shares(known), seen, atol=4e-3)
+
+
+def test_hundreds_of_arms_share_the_places_where_they_are_looked_at():
+    rng = np.random.default_rng(0)
+    n = rng.integers(100, 2000, 400)
+    heads = rng.binomial(n, 0.1)
+    known = Beta(1.0 + heads, 1.0 + n - heads)
+    quantiles = known.quantile(BREAKS[:, None])
+    assert len(np.unique(quantiles)) > 9000
+    assert len(np.unique(_cuts(quantiles))) < 1000
+    shares = best_shares(known)
+    assert shares.sum() == pytest.approx(1)
+    seen = np.bincount(known.sample(20_000, rng).argmax(axis=1), minlength=400) / 20_000
+    np.testing.assert_allclose(shares, seen, atol=0.01)
+
+
+def test_an_arm_alone_is_the_best():
+    for family in (Bernoulli, Gaussian, Poisson):
+        arms = Arms.nothing(family, 1)
+        for _ in range(3):
+            assert Thompson().shares(arms, 1.0).tolist() == [1.0]
+            arms = arms.learn(0, 1)
 
 
 def test_dice_are_fair():
@@ -357,7 +419,14 @@ def test_exploring_that_does_not_come_out_even():
         (lambda: Windowed(UCB(), 0), "from 1 on"),
         (lambda: Fading(UCB(), 1), "between 0 and 1"),
         (lambda: bernoulli([0.5, 1.5]), "1.5 is no probability"),
-        (lambda: bernoulli([[]]), "at least one arm"),
+        (lambda: bernoulli([]), "at least one arm"),
+        (
+            lambda: bernoulli([[0.6, 0.5], [0.5, 0.6]]),
+            r"the shape \(2, 2\): expected one for each arm",
+        ),
+        (lambda: gaussian([[1.0], [2.0]]), "the shape"),
+        (lambda: poisson([[1.0, 2.0]]), "the shape"),
+        (lambda: simulate([UCB()], [[0.6], [0.5]], 5000), "the shape"),
         (lambda: poisson([-1]), "from 0 to 500"),
         (lambda: gaussian([1], -1), "standard deviation"),
         (lambda: switching([[0.1], [0.2]], at=[5, 6]), "expected 1 growing"),

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -26,7 +27,7 @@ from evenodds.models.bridge.correct import (
 from evenodds.models.bridge.features import Matrices
 from evenodds.models.bridge.fit import bridge
 from evenodds.models.bridge.search import shared
-from evenodds.models.bridge.sharpness import moderated
+from evenodds.models.bridge.sharpness import WIDTH, costs, moderated, sharpest
 from evenodds.models.bridge.together import NONE, One, Softmaxes, together
 from evenodds.models.glm.blocks import Matrix
 from evenodds.models.glm.losses import Logistic, Softmax
@@ -72,7 +73,8 @@ def test_all_of_naive_bayes_and_no_correction_is_tempered_naive_bayes(classes):
     np.testing.assert_allclose(model.predict_log_proba(rows), nb.log_proba(rows), rtol=0, atol=1e-12)
 
 
-def test_none_of_naive_bayes_is_ridge_logistic_regression():
+def test_none_of_naive_bayes_is_ridge_logistic_regression(monkeypatch):
+    monkeypatch.setattr("evenodds.models.bridge.fit.KEPT", 1e-9)
     rows, y = mixed(150)
     model = eo.NaiveLogistic(COLUMNS, scale=0, strength=3.0).fit(rows, y)
     dense, sparse = model.model_.features.matrices(table(rows), model.model_.schema)
@@ -80,8 +82,7 @@ def test_none_of_naive_bayes_is_ridge_logistic_regression():
     precision = np.full(design.shape[1], 3.0 / 2)  # of the difference of two classes' weights
     precision[0] = 1e-3 / 2
     found = minimise(Logistic(), 0.0, precision, Matrix(design, (y == "yes").astype(float))).coefficients
-    # as near as weights are sought, whose tolerance is FINE
-    np.testing.assert_allclose(model.decision_function(rows), design @ found, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(model.decision_function(rows), design @ found, rtol=0, atol=1e-7)
 
 
 def random_problem(n, width, classes, seed=0):
@@ -138,7 +139,10 @@ def test_fits_made_as_one_are_those_made_alone(classes):
         prior = around_zero(strength, problem.width, classes)
         alone.append(correct(problem.some(kept), scale, prior, tolerance=1e-9))
     for found, expected in zip(together(problem.design, problem.weights, fits, 1e-10), alone):
-        np.testing.assert_allclose(found, expected, atol=1e-5)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+        # what all classes have in common is held by the prior alone, and changes no probability
+        apart = found - expected
+        np.testing.assert_allclose(apart - apart.mean(axis=1, keepdims=True), 0, atol=1e-6)
     assert together(problem.design, problem.weights, [], 1e-8) == []
 
 
@@ -174,16 +178,30 @@ def test_the_curvature_is_that_of_the_cost(classes):
     weights = np.random.default_rng(1).normal(size=(problem.width, classes)) / 5
     found = curvature(problem, 1.0, weights)
 
-    def cost(w):
-        score = scores(problem, 1.0, w)
-        own = score[np.arange(40), problem.y]
-        return float(problem.weights @ (np.log(np.exp(score).sum(axis=1)) - own))
+    def slope(w):
+        raised = np.exp(scores(problem, 1.0, w))
+        away = raised / raised.sum(axis=1, keepdims=True) - np.eye(classes)[problem.y]
+        design = np.column_stack([np.ones(40), problem.design.dense, problem.design.sparse.toarray()])
+        return design.T @ (problem.weights[:, None] * away)
 
     for at in [(0, 0), (2, 1), (5, classes - 1)]:
         step = np.zeros_like(weights)
-        step[at] = 1e-4
-        second = (cost(weights + step) - 2 * cost(weights) + cost(weights - step)) / 1e-8
-        assert found[at] == pytest.approx(second, rel=2e-5)
+        step[at] = 1e-5
+        second = (slope(weights + step) - slope(weights - step))[at] / 2e-5
+        assert found[at] == pytest.approx(second, rel=1e-8)
+
+
+def test_a_factor_is_the_most_probable_one_and_few_rows_hold_it_near_1():
+    """Rows that are all told rightly would have it as large as it may be."""
+    score, y, w = np.array([[0.0, 2.0], [1.0, 0.0], [0.0, 0.5]]), np.array([1, 0, 1]), np.array([1.0, 2.0, 1.0])
+    factor, cost = sharpest(score, y, w)
+
+    def slope(log, h=1e-4):
+        return float(w @ (costs(np.exp(log + h) * score, y) - costs(np.exp(log - h) * score, y))) / (2 * h)
+
+    assert slope(np.log(factor)) + np.log(factor) / WIDTH**2 == pytest.approx(0, abs=1e-3)
+    assert 1 < factor < 1.5
+    assert cost == pytest.approx(w @ costs(factor * score, y) / 4)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -200,7 +218,7 @@ def test_an_explanation_adds_up(classes, words):
         assert one.prior + sum(term.log_odds for term in one.terms) == pytest.approx(one.total, abs=1e-12)
         order = np.sort(joint[i])
         assert one.total == pytest.approx(order[-1] - order[-2], abs=1e-12)
-    [against] = (model.explain({name: x[:1] for name, x in some.items()}, of="no", against="yes"),)
+    [against] = model.explain({name: x[:1] for name, x in some.items()}, of="no", against="yes")
     assert (against.of, against.against) == ("no", "yes")
 
 
@@ -214,6 +232,14 @@ def test_what_is_loaded_is_what_was_saved(tmp_path, classes):
     np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
     assert Bridge.from_bytes(model.model_.to_bytes()) == model.model_
     assert dataclasses.replace(model.model_, scale=2.0) != model.model_
+    assert dataclasses.replace(model.model_, tried=()) != model.model_
+
+
+def test_what_was_told_and_not_tried_is_loaded_too():
+    rows, y = mixed(40)
+    told = eo.NaiveLogistic(COLUMNS, scale=0.5, strength=1.0).fit(rows, y).model_
+    assert np.isnan(told.tried[0].log_loss)
+    assert Bridge.from_bytes(told.to_bytes()) == told
 
 
 def test_a_file_that_does_not_fit_together_is_refused():
@@ -259,14 +285,21 @@ def test_threads_and_the_order_of_rows_change_nothing():
     np.testing.assert_allclose(other.predict_proba(rows), one.predict_proba(rows), rtol=0, atol=1e-9)
 
 
-def test_files_are_as_memory(tmp_path):
-    import pandas as pd
-
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "values", [["no", "yes"], [0, 1], [False, True], [0.5, 1.5]], ids=["text", "int", "bool", "float"]
+)
+def test_files_are_as_memory(tmp_path, form, values):
     rows, y = mixed(200)
-    path = tmp_path / "rows.csv"
-    pd.DataFrame({**rows, "answer": y}).to_csv(path, index=False)
+    frame = pd.DataFrame({**rows, "answer": np.array(values)[(y == "yes").astype(int)]})
+    path = tmp_path / f"rows.{form}"
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path, row_group_size=60)
     files = eo.NaiveLogistic(COLUMNS).fit(path, "answer")
-    memory = eo.NaiveLogistic(COLUMNS).fit(pd.DataFrame({**rows, "answer": y}), "answer")
+    memory = eo.NaiveLogistic(COLUMNS).fit(frame, "answer")
+    assert files.classes_.tolist() == memory.classes_.tolist() == values
     np.testing.assert_allclose(files.predict_proba(path), memory.predict_proba(rows), rtol=0, atol=1e-12)
 
 
@@ -306,8 +339,19 @@ def test_one_class_alone_and_strange_settings_are_refused():
     for how in ({"scale": -1}, {"strength": 0}, {"scale": "some"}, {"strength": np.nan}):
         with pytest.raises(ValueError, match="expected a number"):
             eo.NaiveLogistic(**how).fit([[1.0], [2.0]], ["a", "b"])
-    with pytest.raises(eo.DataError, match="infinite"):
-        eo.NaiveLogistic(scale=0, strength=1).fit([[1.0], [2.0], [3.0]], ["a", "b", "a"]).predict([[np.inf]])
+    for seed in (-1, 0.5, "some", np.random.RandomState(0)):
+        with pytest.raises(ValueError, match=r"random_state=.*: expected a whole number from 0"):
+            eo.NaiveLogistic(random_state=seed).fit([[1.0], [2.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.5])
+def test_an_infinite_cell_is_named_by_its_row_wherever_that_is(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 2))
+    model = eo.NaiveLogistic(scale=scale, strength=1.0).fit(X[:200], X[:200, 0] > 0)
+    X[8500, 1] = np.inf
+    with pytest.raises(eo.DataError, match="column 'x1' is infinite in row 8500: replace it, or leave the cell empty"):
+        model.predict(X)
 
 
 def test_weights_are_told_by_name():

@@ -41,6 +41,8 @@ def made(tmp_path_factory):
     long = "a column whose name is as long as some are, without_any_place_to_break_it_at_all"
     rows = pd.DataFrame({"sex": sex, "race": race, "job": job, "income": income, long: rng.integers(0, 3, n), "y": y})
     rows.loc[:20, "income"] = np.nan
+    rows["balance"] = np.where(y == "repaid", rng.integers(0, 6, n), rng.integers(0, 4, n)) // 2
+    rows["balance"] = np.array(["<0", "0<=X<200", ">=200"])[rows["balance"]]
     rows["p"] = np.clip(rng.normal(np.where(y == "repaid", 0.6, 0.4), 0.2), 0.01, 0.99)
     rows.to_csv(folder / "rows.csv", index=False)
     eo.NaiveBayes().fit(rows.drop(columns="p")[:300], "y").save(folder / "model.eo")
@@ -48,7 +50,8 @@ def made(tmp_path_factory):
     texts = pd.DataFrame({"text": [f"{a} {b}" for a, b in zip(said, job)], "sex": sex, "y": y})
     texts.to_csv(folder / "texts.csv", index=False)
     eo.NaiveBayes(columns={"text": eo.Words()}).fit(texts[["text", "y"]], "y").save(folder / "texts.eo")
-    kinds = pd.DataFrame({"x": rng.normal(np.arange(n) % 3), "sex": sex, "kind": np.arange(n) % 3})
+    names = np.array(["alternaria leaf spot", "bacterial pustules", "diaporthe stem canker"])
+    kinds = pd.DataFrame({"x": rng.normal(np.arange(n) % 3), "sex": sex, "kind": names[np.arange(n) % 3]})
     kinds.to_csv(folder / "kinds.csv", index=False)
     eo.NaiveBayes().fit(kinds[["x", "kind"]], "kind").save(folder / "kinds.eo")
     graph = ["--graph", "sex -> job; job, income -> y; race"]
@@ -121,6 +124,33 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser, made, name):
             .map(one => [parseFloat(getComputedStyle(one).fontSize), one.getScreenCTM()])
             .map(([size, {a, b}]) => size * Math.hypot(a, b))""")
         assert min(drawn) >= 8
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_two_labels_of_a_picture_lie_on_each_other(browser, made, name):
+    with Visit(browser, made / f"{name}.html", DESK) as visit:
+        found = visit.page.evaluate("""[...document.querySelectorAll('main svg')].flatMap(svg => {
+            const all = [...svg.querySelectorAll('text')].filter(one => one.textContent.trim() &&
+                one.closest('[opacity="0"]') === null && getComputedStyle(one).opacity !== '0')
+                .map(one => [one.textContent, one.getBoundingClientRect()])
+            return all.flatMap(([a, one], i) => all.slice(i + 1).filter(([b, other]) =>
+                Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
+                Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4).map(([b]) => [a, b]))
+        })""")
+        assert found == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_on_paper_tables_are_open_and_whole(browser, made, name):
+    with Visit(browser, made / f"{name}.html", 720) as visit:  # a sheet of A4
+        visit.page.emulate_media(media="print")
+        seen = "[...document.querySelectorAll('table')].map(one => one.checkVisibility({contentVisibilityAuto: true}))"
+        assert all(visit.page.evaluate(seen))
+        assert (
+            visit.page.evaluate("""[...document.querySelectorAll('.wide')].filter(one => !one.querySelector('svg')
+            && getComputedStyle(one).overflowX !== 'visible').length""")
+            == 0
+        )
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -39,6 +39,11 @@ def test_json_is_one_object_with_every_number(data):
     assert data["parameters"] == {"naive": 11, "joint": 31}
 
 
+def test_wrong_usage_writes_nothing(tmp_path):
+    run("--csv", tmp_path / "people.csv", "--json", code=2)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_sums_hold(data, text):
     assert data["halves_add_up_to_the_whole"] is True
     assert data["forgetting_gives_the_half_back"] is True

@@ -10,6 +10,7 @@ import pytest
 
 import evenodds as eo
 from command import invoke as run
+from evenodds.data.messages import pairs
 from evenodds.data.titanic import titanic
 from evenodds.families import WordCounts
 
@@ -70,6 +71,14 @@ def test_a_column_is_what_it_is_told_to_be(people, tmp_path, role, family):
     assert (told and told.family) is family
 
 
+def test_what_is_said_of_text_is_said_of_standard_input_too(tmp_path):
+    path = tmp_path / "messages.csv"
+    path.write_text("label,text\n" + "".join(f'{label},"{text}"\n' for label, text in pairs() if '"' not in text))
+    run("fit", path, "-t", "label", "--ngrams", 2, "-o", tmp_path / "file.eo")
+    run("fit", "-", "-t", "label", "--ngrams", 2, "-o", tmp_path / "pipe.eo", stdin=path.read_bytes())
+    assert eo.load(tmp_path / "pipe.eo") == eo.load(tmp_path / "file.eo")
+
+
 @pytest.mark.parametrize("role", ["number", "gaussian", "log-gaussian", "count", "flag"])
 def test_texts_told_to_be_numbers_are_counted_as_unreadable(people, tmp_path, role):
     result = run("fit", people, "-t", "survived", "-o", tmp_path / "r.eo", "--role", f"age={role}", "--json")
@@ -85,8 +94,12 @@ def test_texts_told_to_be_numbers_are_counted_as_unreadable(people, tmp_path, ro
         (["--smoothing", "much"], "'much' is not a number"),
         (["--smoothing", "-1"], "expected a number of pseudo-rows"),
         (["--class-prior", "even"], "expected 'auto', 'estimated', 'uniform'"),
-        (["--separator", "ab"], "expected one character"),
-        (["--encoding", "klingon"], "there is no encoding 'klingon'"),
+        (["--separator", "ab"], "--separator='ab': expected one ASCII character"),
+        (["--encoding", "klingon"], "--encoding='klingon' is not known"),
+        (["--role", "survived=category"], "'survived' is the column of --target, and has no other role"),
+        (["--text", "sex", "--weight", "sex"], "'sex' is the column of --weight, and has no other role"),
+        (["--text", "sex", "--role", "sex=flag"], "'sex' is given twice"),
+        (["--ngrams", "1"], "of text alone: --ngrams; name a column of text with --text"),
     ],
 )
 def test_wrong_usage_is_exit_2(people, tmp_path, options, sentence):
@@ -128,6 +141,57 @@ def test_predict_adds_columns_to_the_rows_as_they_are(model, tmp_path):
     assert objects[2]["class"] is None
 
 
+def test_a_role_of_the_target_is_wrong_usage_wherever_roles_are_taken(people):
+    for command in ("regress", "separate", "compare", "shift sites --site class", f"shift drift {people}"):
+        said = run(*command.split(), people, "-t", "survived", "--role", "survived=category", code=2).stderr
+        assert "'survived' is the column of --target" in said, command
+
+
+def test_a_separator_as_shells_hand_it_over(model, people, tmp_path):
+    path = tmp_path / "new.txt"
+    path.write_text(people.read_text().replace(",", "\t"))
+    for tab in ("tab", "\\t", "\t"):
+        found = run("predict", model, path, "--separator", tab).stdout.splitlines()[0]
+        assert found == "class\tsex\tage\tsurvived\tsurvived_predicted\tsurvived_probability"
+    assert "the columns are 'class\\tsex" in run("predict", model, path, "--separator", "", code=3).stderr
+
+
+def test_predict_adds_columns_to_lines_whose_commas_separate_nothing(tmp_path):
+    texts = ["see you, at noon", 'a "free" prize, call now, today', "won", "tabs\there, too"]
+    messages, path = tmp_path / "messages.csv", tmp_path / "texts.csv"
+    run("demo", "--messages", messages)
+    run("fit", messages, "-t", "label", "-o", tmp_path / "spam.eo")
+    path.write_text("\n".join(["text", *texts]) + "\n")
+    found = table(run("predict", tmp_path / "spam.eo", path).stdout)
+    assert [row["text"] for row in found] == texts
+    assert {row["label_predicted"] for row in found} == {"ham", "spam"}
+    only = table(run("predict", tmp_path / "spam.eo", path, "--only").stdout)
+    assert [row["label_predicted"] for row in only] == [row["label_predicted"] for row in found]
+
+
+@pytest.mark.parametrize("separator", [";", ","])
+def test_what_predict_adds_has_the_files_decimal_mark(tmp_path, separator):
+    rows = [f'"{i % 5},{i % 7}"{separator}{"np"[i % 3 % 2]}\n' for i in range(60)]
+    path, scored, model = tmp_path / "t.csv", tmp_path / "scored.csv", tmp_path / "m.eo"
+    path.write_text(f"x{separator}y\n" + "".join(rows))
+    run("fit", path, "-t", "y", "-o", model)
+    run("predict", model, path, "-o", scored, "--all")
+    answered = [json.loads(line) for line in run("predict", model, path, "--json").stdout.splitlines()]
+    with open(scored, newline="") as file:
+        found = list(csv.DictReader(file, delimiter=separator))
+    assert [float(row["y_probability"].replace(",", ".")) for row in found] == [r["y_probability"] for r in answered]
+    quantiles = json.loads(run("density", scored, "-c", "p(y=n)", "--json").stdout)["groups"][0]["quantiles"]
+    assert 0 < quantiles["0.05"] < quantiles["0.95"] < 1
+
+
+def test_lists_and_structures_are_passed_on_as_json(tmp_path):
+    path, model = tmp_path / "t.jsonl", tmp_path / "m.eo"
+    rows = [{"x": i % 5, "more": {"a": [1, None], "b": "ü"}, "y": "np"[i % 2]} for i in range(40)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("fit", path, "-t", "y", "-o", model)
+    assert [json.loads(row["more"]) for row in table(run("predict", model, path).stdout)] == [r["more"] for r in rows]
+
+
 def test_predict_says_what_the_library_says(model, people, tmp_path):
     found = table(run("predict", model, people, "--all").stdout)
     rows = titanic().drop_columns(["survived"])
@@ -154,6 +218,14 @@ def test_predict_to_a_file(model, people, tmp_path):
     result = run("predict", model, people, "-o", out)
     assert result.stdout == ""
     assert out.read_text() == run("predict", model, people).stdout
+    assert out.read_text() == run("predict", model, people, "-o", "-").stdout
+
+
+def test_a_model_is_no_stream(people, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "- is standard output" in run("fit", people, "-t", "survived", "-o", "-", code=2).stderr
+    assert list(tmp_path.iterdir()) == []
+    assert run("demo", "--csv", "-").stdout == people.read_text()
 
 
 def test_predicted_names_do_not_clash(model, tmp_path):
@@ -181,12 +253,12 @@ def test_evaluate_a_model_and_by_folds(model, people):
 
 def test_folds_are_refits(people):
     """The sum of the other folds is the model that a refit without the fold would give."""
-    from evenodds.audit.evaluate import cross_validate
+    from evenodds.audit.held_out import of_folds
     from evenodds.audit.metrics import Metrics, tally
     from evenodds.data.files import read
     from evenodds.data.sum import fold_of
 
-    found, _ = cross_validate(read(people), "survived", 5, random_state=3)
+    found = of_folds(read(people), "survived", 5, random_state=3).metrics()
     rows = titanic()
     fold = fold_of(0, rows.num_rows, None, 5, 3)
     assert set(np.bincount(fold) // 100) <= {3, 4, 5}
@@ -216,11 +288,34 @@ def test_explain_a_row_and_rows(model, people):
     two = json.loads(run("explain", model, people, "--row", 2201, "--row", 1, "--json").stdout)
     rows = titanic().drop_columns(["survived"])
     assert [e["probability"] for e in two] == pytest.approx(
-        [nb.explain(rows[i : i + 1]).probability for i in (0, 2200)]
+        [nb.explain(rows[i : i + 1])[0].probability for i in (0, 2200)]
     )
     assert "there is no row 9999" in run("explain", model, people, "--row", 9999, code=3).stderr
-    assert "no class 'maybe'" in run("explain", model, "sex=male", "--of", "maybe", code=3).stderr
+    assert "class 'maybe' not found" in run("explain", model, "sex=male", "--of", "maybe", code=3).stderr
+    assert "log-odds of no against yes" in run("explain", model, "sex=female", "--against", "yes").stdout
+    assert "against itself" in run("explain", model, "sex=male", "--of", "no", "--against", "no", code=3).stderr
     assert "not both" in run("explain", model, "sex=male", people, code=2).stderr
+    assert "--row: is for the rows of a file" in run("explain", model, "sex=male", "--row", 17, code=2).stderr
+    assert "'sex' is given twice" in run("explain", model, "sex=male", "sex=female", code=2).stderr
+
+
+def test_explain_takes_a_date_beside_text(tmp_path):
+    table, saved = tmp_path / "mail.csv", tmp_path / "mail.eo"
+    texts = ("see you at lunch today my friend", "claim your free prize now winner")
+    rows = [f"2024-{1 + i % 12:02}-01,{texts[i % 2]} {i},{('ham', 'spam')[i % 2]}\n" for i in range(300)]
+    table.write_text("day,text,label\n" + "".join(rows))
+    run("fit", table, "-t", "label", "--text", "text", "--role", "day=date", "-o", saved)
+    page = run("explain", saved, "text=free prize", "day=2024-03-01").stdout
+    assert "day.month = 3" in page
+    assert "text = free" in page
+    assert "day.month = 3" in run("explain", saved, "day=2024-03-01").stdout
+
+
+def test_explain_says_what_was_wrong_with_a_file(model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("class,sex,age\n" + "1st,male,adult\n" * 30 + "1st,male\n")
+    assert "note: 1 row has the wrong number of cells" in run("explain", model, path).stderr
+    assert run("explain", model, path, "-q").stderr == ""
 
 
 def test_explain_shows_flags_as_they_are_written(tmp_path):
@@ -279,5 +374,7 @@ def test_add_learn_and_forget_are_exact(model, tmp_path):
     other = save("other.csv", rows)
     run("fit", other, "-t", "sex", "-o", tmp_path / "other.eo")
     assert "cannot be added" in run("add", a, tmp_path / "other.eo", "-o", week, code=3).stderr
+    run("fit", monday, "--smoothing", 5, "--like", a, "-o", tmp_path / "other.eo")
+    assert "differ in smoothing ('auto' and 5.0)" in run("add", a, tmp_path / "other.eo", "-o", week, code=3).stderr
     run("fit", save("few.csv", rows[:50]), "--like", model, "-o", tmp_path / "few.eo")
     assert eo.load(tmp_path / "few.eo").schema == eo.load(model).schema

@@ -13,6 +13,9 @@ import pytest
 
 from command import invoke, loaded
 from evenodds.cli import COMMANDS
+from evenodds.cli.data import WORTH_A_BAR
+from evenodds.cli.paths import PICTURES
+from evenodds.plots.save import KINDS
 
 PROGRAM = "from evenodds.cli import main\ntry: main({!r})\nexcept SystemExit as end: assert end.code == 0"
 EVENODDS = str(Path(sys.executable).parent / "evenodds")
@@ -25,7 +28,8 @@ def folder(tmp_path_factory):
     run("demo", "--csv", "people.csv", folder=place)
     run("fit", "people.csv", "-t", "survived", "-o", "titanic.eo", folder=place)
     lines = (place / "people.csv").read_text().splitlines(keepends=True)
-    (place / "big.csv").write_text(lines[0] + "".join(lines[1:]) * 500)
+    blank = (" " * 1023 + "\n") * (WORTH_A_BAR >> 10)  # no rows: what is large takes not long
+    (place / "big.csv").write_text(lines[0] + "".join(lines[1:]) * 50 + blank)
     return place
 
 
@@ -105,7 +109,7 @@ def test_interrupted_is_130(folder):
 def test_nothing_but_data_on_stdout(folder):
     done = run("predict", "titanic.eo", "big.csv", folder=folder)
     assert done.stderr == b""
-    assert done.stdout.count(b"\n") == 2201 * 500 + 1
+    assert done.stdout.count(b"\n") == 2201 * 50 + 1
     out, shown = on_a_terminal("predict", "titanic.eo", "big.csv", folder=folder)
     assert out.encode() == done.stdout
     assert "predicting" in shown  # the bar
@@ -115,7 +119,7 @@ def test_nothing_but_data_on_stdout(folder):
     assert b"\r" not in done.stderr
     out, shown = on_a_terminal("fit", "big.csv", "-t", "survived", "-o", "big.eo", folder=folder)
     assert out == ""
-    assert "1,100,500 rows" in shown
+    assert "110,050 rows" in shown
 
 
 def test_colours_on_a_terminal_only_and_never_with_no_color(folder):
@@ -164,6 +168,11 @@ def test_colours_on_a_terminal_only_and_never_with_no_color(folder):
         (["net", "learn", "people.csv", "--ess", "inf"], 2, "--ess: expected a number of pseudo-rows above 0"),
         (["net", "sample", "titanic.eo", "--seed", "-1"], 2, "--seed"),
         (["fit", "people.csv", "-t", "survived", "-o", "m.eo", "--weight", ""], 3, "column '' not found"),
+        (
+            ["fit", "people.csv", "-t", "survived", "-o", "m.eo", "--role", "a=flag", "--role", "a=id"],
+            2,
+            "'a' is given",
+        ),
         (["evalute"], 2, "did you mean 'evaluate'?"),
         (["fit", "people.csv", "--traget", "x", "-o", "m.eo"], 2, "--target"),
     ],
@@ -176,16 +185,35 @@ def test_exit_codes(folder, args, code, sentence):
     assert "Traceback" not in done.stderr
 
 
-def test_names_and_classes_say_their_control_characters_and_very_long_ones_are_shortened(tmp_path):
+def test_what_the_library_warned_of_is_said_where_the_work_fails(tmp_path):
+    (tmp_path / "t.csv").write_text("name,y\n" + "".join(f"n{i},{i % 2}\n" for i in range(400)))
+    args = [EVENODDS, "fit", "t.csv", "-t", "y", "-o", "m.eo"]
+    done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, env=PLAIN)
+    note, error = done.stderr.splitlines()
+    assert note.startswith("note: column 'name'")
+    assert error.startswith("Error: no column is left to learn from")
+
+
+def test_adding_and_pruning_can_be_quiet(folder):
+    assert run("add", "titanic.eo", "titanic.eo", "-o", "two.eo", "-q", folder=folder).stderr == b""
+    run("demo", "--messages", "messages.csv", folder=folder)
+    run("fit", "messages.csv", "-t", "label", "-o", "spam.eo", folder=folder)
+    assert run("prune", "spam.eo", "-o", "two.eo", "--quiet", folder=folder).stderr == b""
+
+
+def test_pictures_are_of_the_kinds_that_can_be_saved():
+    assert set(PICTURES) == set(KINDS)
+
+
+def test_names_and_classes_say_their_control_characters_and_very_long_ones_are_shortened(tmp_path, monkeypatch):
     """A file's header and cells cannot drive the terminal of who reads about them, nor fill it."""
     bad = "\x1b]0;mine\x07\u202e\n"
     rows = "".join(f'"{"abc"[i % 3]}{bad}",{i % 7}.5,"{"no" if i % 2 else "yes" + bad}"\n' for i in range(60))
     (tmp_path / "rows.csv").write_text(f'"name{bad}",{"h" * 100_000},y\n{rows}')
+    monkeypatch.chdir(tmp_path)
     for args in ("fit rows.csv -t y -o m.eo", "show m.eo", "explain m.eo rows.csv --row 1", "separate rows.csv -t y",
                  "regress rows.csv -t y", "evaluate rows.csv -t y -k 2"):  # fmt: skip
-        done = subprocess.run([EVENODDS, *args.split()], cwd=tmp_path, capture_output=True, text=True, env=PLAIN)
-        assert done.returncode == 0, done.stderr
-        said = done.stdout + done.stderr
+        said = invoke(*args.split()).output
         assert r"\x1b]0;mine\x07\u202e\n" in said, args
         assert not set(said) & set("\x1b\x07\u202e"), args
         assert max(map(len, said.splitlines())) < 2_000, args

@@ -48,6 +48,18 @@ def test_two_files(run, made):
     assert "All columns together" in text
 
 
+@pytest.mark.parametrize("reference", ["old.csv", "model.eo"])
+def test_cells_that_could_not_be_read_are_said(run, made, reference):
+    lines = (made / "new.csv").read_text().splitlines()
+    cells = lines[3].split(",")
+    cells[lines[0].split(",").index("opacity")] = "oops"
+    (made / "spoilt.csv").write_text("\n".join([*lines[:3], ",".join(cells), *lines[4:]]) + "\n")
+    more = ["--target", "sick"] if reference == "old.csv" else []
+    done = run("drift", reference, "spoilt.csv", *more)
+    assert "column 'opacity': 1 cell could not be read and counts as missing" in done.stderr
+    assert run("drift", reference, "spoilt.csv", *more, "-q").stderr == ""
+
+
 def test_a_file_beside_the_tally_of_a_model(run, made):
     done = run("drift", "model.eo", "new.csv", "--json", "--plot", made / "d.json")
     found = {row["column"]: row for row in json.loads(done.stdout)["columns"]}
@@ -94,7 +106,7 @@ def test_labels_and_the_model_that_believes_them(run, made):
         (["drift", "old.csv", "nowhere.csv"], 1, "no such file"),
         (["drift", "model.eo", "new.csv", "--target", "sick"], 2, "a model knows its own"),
         (["drift", "old.csv", "new.csv"], 3, "sick"),
-        (["drift", "old.csv", "new.csv", "--plot", "x.gif"], 3, "expected a name that ends with"),
+        (["drift", "old.csv", "new.csv", "--plot", "x.gif"], 2, "expected a name that ends with"),
         (["sites", "scans.csv", "--target", "sick", "--site", "hospitl"], 3, "did you mean 'hospital'"),
         (["sites", "scans.csv", "--target", "sik", "--site", "hospital"], 3, "did you mean 'sick'"),
         (["sites", "scans.csv", "--target", "sick"], 2, "--site"),

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenodds.models.glm.collinear import collinear, collinear_gram
+from evenodds.models.glm.aliases import related
+from evenodds.models.glm.collinear import Roots, collinear
+from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.factor import Factor
-from evenodds.models.glm.relation import Term, number, relation
+from evenodds.models.glm.relation import Part, number, relation
 
 N = 60
 rng = np.random.default_rng(4)
@@ -25,7 +27,7 @@ def say(columns, intercept=0):
     names = list(columns)
     found = collinear(X, names, intercept).relations
     assert collinear(Factor.of(X, np.arange(len(X), dtype=float)).triangle[:, :-1], names, intercept).relations == found
-    assert collinear_gram(X.T @ X, names, intercept).relations == found
+    assert Roots.of(X.T @ X).collinear(names, intercept).relations == found
     return found
 
 
@@ -117,7 +119,7 @@ def test_many_more_columns_than_rows_is_quick_and_right():
     X = rng.normal(size=(20, 1000))
     found = collinear(X, [f"x{j}" for j in range(1000)])
     assert found.kept.tolist() == list(range(20))
-    assert abs(X @ found.null_space).max() < 1e-9
+    assert abs(X @ found.null_space).max() < 1e-10
 
 
 def test_gradual_dependence_is_found():
@@ -167,10 +169,11 @@ def designs(draw):
 @given(designs())
 def test_the_verdict_is_that_of_exact_arithmetic(X):
     names = [f"x{j}" for j in range(X.shape[1])]
-    for found in (collinear(X.astype(float), names), collinear_gram((X.T @ X).astype(float), names)):
+    by_gram = Roots.of((X.T @ X).astype(float)).collinear(names)
+    for found, near in ((collinear(X.astype(float), names), 1e-12), (by_gram, 1e-9)):
         assert found.kept.tolist() == exact_independent(X)
         assert found.rank + len(found.dropped) == X.shape[1]
-        assert np.allclose(X @ found.null_space, 0, atol=1e-9)
+        assert np.allclose(X @ found.null_space, 0, rtol=0, atol=near)
         assert np.array_equal(found.null_space[found.dropped], np.eye(len(found.dropped)))
 
 
@@ -182,12 +185,22 @@ def test_scaling_columns_changes_no_verdict(X, exponents):
     assert collinear(scaled, names).kept.tolist() == exact_independent(X)
 
 
+@pytest.mark.parametrize("mean", [0.0, 1e8, 1e12, 1e17])
+def test_the_null_space_of_centred_columns_is_theirs_however_far_from_zero_they_were(mean):
+    X = np.column_stack([ONE, A - A.mean(), B, 2 * (A - A.mean()) - 3 * B])
+    design = Design(tuple(map(Term, "abc")), (), True, np.array([mean, 0.0, mean]), np.ones(3))
+    found = related(X.T @ X, design, np.arange(4))
+    assert found.dropped.tolist() == [3]
+    np.testing.assert_allclose(X @ found.null_space, 0, atol=1e-12)
+    np.testing.assert_allclose(found.null_space[:, 0], [0, -2, 3, 1], rtol=0, atol=1e-13)
+
+
 def test_a_number_is_believed_only_as_far_as_it_is_known():
     assert number(3.0004, 1e-3) == "3"
     assert number(0.334, 0.01) is None  # 1/3, but also 0.33, 0.34, 3/9, ...
     assert number(1 / 7, 1e-12) == "1/7"
     assert number(2.0000001, 1e-12) is None
     assert number(2.0000001, 1e-6) == "2"
-    assert relation("a", [Term(f"x{j}", np.sqrt(j + 2), 1e-12) for j in range(13)]).startswith(
+    assert relation("a", [Part(f"x{j}", np.sqrt(j + 2), 1e-12) for j in range(13)]).startswith(
         "`a` is a combination of 13 columns"
     )

@@ -44,6 +44,20 @@ def test_costs_of_a_truth_may_be_counted_from_anywhere(k, seed):
     assert np.array_equal(eo.LeastCost.of(costs, range(k)).choose(p), eo.LeastCost.of(shifted, range(k)).choose(p))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_threshold_is_told_wherever_there_is_one(seed):
+    """Also where saying the truth costs something: 8 for a mistake is more than 0 for the truth, 12 more than 10."""
+    rng = np.random.default_rng(seed)
+    right = rng.integers(0, 9, 2).astype(float)
+    costs = np.diag(right) + np.fliplr(np.diag(right + rng.integers(1, 9, 2)))
+    rule = eo.LeastCost.of(costs, ["ham", "spam"])
+    low, high = rule.thresholds
+    assert low == high
+    for p, said in ((low - 1e-6, "ham"), (low + 1e-6, "spam")):
+        assert rule.apply([[1 - p, p]]).tolist() == [said]
+    assert repr(rule).startswith("say spam where p(spam) > ")
+
+
 def test_nothing_told_is_the_most_probable_class():
     p = probabilities(1000, 4)
     assert np.array_equal(eo.LeastCost.of({}, range(4)).choose(p), p.argmax(axis=1))
@@ -72,10 +86,12 @@ def test_the_threshold_rises_with_the_cost_of_being_wrong_above_it():
 
 
 def test_the_band_is_where_nothing_is_said():
-    rule = eo.LeastCost.of({("ham", "spam"): 10}, ["ham", "spam"], unsure=0.2)
-    low, high = rule.thresholds
     p = probabilities(2000, 2)
-    assert np.array_equal(rule.apply(p) == "unsure", (p[:, 1] > low) & (p[:, 1] < high))
+    for right, band in (((0.0, 0.0), (0.5, 0.95)), ((0.3, 0.1), (2 / 7, 9.5 / 9.9))):
+        rule = eo.LeastCost.of([[right[0], 10], [1, right[1]]], ["ham", "spam"], unsure=0.5)
+        low, high = rule.thresholds
+        assert (low, high) == pytest.approx(band)
+        assert np.array_equal(rule.apply(p) == "unsure", (p[:, 1] > low) & (p[:, 1] < high))
     dear = eo.LeastCost.of({("ham", "spam"): 10}, ["ham", "spam"], unsure=5)
     assert dear.thresholds == pytest.approx((10 / 11, 10 / 11))
     assert "unsure" not in dear.apply(p)
@@ -97,13 +113,16 @@ def test_the_average_cost():
 @pytest.mark.parametrize(
     ("make", "error"),
     [
-        (lambda: eo.LeastCost.of({("ham", "spma"): 1}, ["ham", "spam"]), "no class 'spma'; the classes are ham, spam"),
+        (lambda: eo.LeastCost.of({("ham", "spma"): 1}, ["ham", "spam"]), "class 'spma' not found; did you mean 'spam'"),
         (lambda: eo.LeastCost.of(np.eye(3), ["ham", "spam"]), "expected 2 × 2 finite numbers"),
         (lambda: eo.LeastCost.of({}, ["ham", "unsure"]), "a class is named 'unsure'"),
         (lambda: eo.LeastCost.of({}, ["ham", "ham"]), "each once"),
         (lambda: eo.LeastCost.of({}, ["ham", "spam"], unsure=np.nan), "unsure=nan"),
         (lambda: eo.LeastCost.of({}, ["ham", "spam"]).apply([[0.5, 0.2, 0.3]]), "a column for each of ham, spam"),
-        (lambda: eo.LeastCost.of({}, ["ham", "spam"]).apply([[0.5, 0.2]]), "add up to 1"),
+        (
+            lambda: eo.LeastCost.of({}, ["ham", "spam"]).apply([[0.5, 0.2]]),
+            "row 0, proba: the probabilities add up to 0.7, expected 1",
+        ),
         (lambda: eo.Decision.from_dict({"decision": "coin"}), "no decision: 'decision' is 'coin'"),
     ],
 )
@@ -185,6 +204,16 @@ def test_rounding_does_not_lose_the_row_that_is_spared():
         assert (rule.choose(np.column_stack([q, 1 - q])) == 0).all()
 
 
+def test_rows_of_which_nothing_was_in_doubt_are_spared():
+    p = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4]], [400, 100, 20], axis=0)
+    y = np.array(["ham"] * 400 + ["spam"] * 120)
+    rule = eo.AtMost.of({"ham": 0.01}, y, p, ["ham", "spam"])
+    assert rule.counts(y, p)[:2, :2].tolist() == [[400, 0], [0, 120]]
+    assert rule.limits[0].lost == 0
+    assert "say spam where p(ham) < 1, otherwise ham" in repr(rule)
+    assert eo.Decision.from_dict(json.loads(json.dumps(rule.to_dict(), allow_nan=False))) == rule
+
+
 def test_limits_that_cross_leave_no_band():
     p = probabilities(20_000, 2)
     rule = eo.AtMost.of({0: 0.4, 1: 0.4}, drawn(p, 1), p, [0, 1])
@@ -236,7 +265,7 @@ def test_tallies_of_rows_held_out_add():
     [
         ({"ham": 0}, 0.95, "expected a share between 0 and 1"),
         ({"ham": 0.1}, 1.0, "confidence=1.0"),
-        ({"eggs": 0.1}, 0.9, "no class 'eggs'"),
+        ({"eggs": 0.1}, 0.9, "class 'eggs' not found"),
         ({}, 0.9, "at least one limit"),
     ],
 )
@@ -305,15 +334,35 @@ def test_decide_by_limits_and_folds(messages):
     assert "unsure" in text
 
 
+def test_a_rule_goes_to_standard_output_alone(messages, monkeypatch):
+    _, data, model, place = messages
+    monkeypatch.chdir(place)
+    done = invoke("decide", model, data, "--at-most", "ham:.1", "--level", ".9", "-o", "-")
+    assert json.loads(done.stdout)["limits"][0]["confidence"] == 0.9
+    assert "with 90 % confidence" in done.stderr
+    assert not (place / "-").exists()
+
+
 def test_what_decide_and_predict_refuse(messages):
     run, data, model, place = messages
     assert "Give --cost, or --at-most" in run("decide", model, data, code=2)
     assert "Give --cost, or --at-most" in run(
         "decide", model, data, "--cost", "ham:spam=2", "--at-most", "ham:.1", code=2
     )
-    assert "not TRUE:SAID" in run("decide", model, data, "--cost", "ham:eggs=2", code=2)
-    assert "expected a number behind '='" in run("decide", model, data, "--cost", "ham:spam", code=2)
-    assert "no class 'eggs'" in run("decide", model, data, "--at-most", "eggs:.1", code=3)
+    assert "not TRUE:SAID" in run("decide", model, data, "--cost", "ham:eggs=2", code=3)
+    for wrong, said in (
+        (["--cost", "ham:spam"], "--cost: expected TRUE:SAID=NUMBER, not 'ham:spam'"),
+        (["--cost", "ham=2"], "--cost: expected TRUE:SAID"),
+        (["--cost", "ham:spam=nan"], "--cost: 'nan' is not a number"),
+        (["--unsure", "inf"], "--unsure: 'inf' is not a number"),
+        (["--at-most", "ham:2"], "--at-most ham:2: expected a share"),
+        (["--at-most", "ham:.1", "--at-most", "ham:.2"], "'ham' is given twice"),
+        (["--cost", "ham:spam=2", "--level", ".9"], "--level: of --at-most"),
+        (["--cost", "ham:spam=2", "-o", "-", "--json"], "not both"),
+        (["--cost", "ham:spam=2", "--seed", "1"], "--seed: needs --folds"),
+    ):
+        assert said in run("decide", model, data, *wrong, code=2)
+    assert "class 'eggs' not found" in run("decide", model, data, "--at-most", "eggs:.1", code=3)
     assert "leave it out" in run("decide", model, data, "--at-most", "ham:.1", "--weight", "w", code=2)
     other = place / "other.json"
     other.write_text(json.dumps(eo.LeastCost.of({}, ["a", "b"]).to_dict()))

@@ -70,10 +70,12 @@ def test_the_words_stand_where_they_are_said_to(text, how):
     [{}, {"ngrams": 2}, {"characters": (2, 4)}, {"buckets": 256}, {"neighbours": 1}, {"stem": "english"}],
     ids=str,
 )
-def test_the_pieces_are_the_text_and_add_up_to_the_terms(events, how):
-    nb = eo.NaiveBayes(columns=eo.Words(events, **how), smoothing=1).fit(TEXTS, Y)
+@pytest.mark.parametrize("temper", [False, True])
+def test_the_pieces_are_the_text_and_add_up_to_the_terms(events, how, temper):
+    nb = eo.NaiveBayes(columns=eo.Words(events, **how), smoothing=1, temper=temper).fit(TEXTS, Y)
+    assert (nb.model_.exponent("text") == 1) == (not temper)
     for text in ("Free lunch, free prizze for you & me", "", "zzzz", "free free <i>"):
-        why = nb.explain([text])
+        [why] = nb.explain([text])
         [passage] = why.passages
         assert "".join(piece for piece, _ in passage.pieces) == text
         there = [term.log_odds for term in why.terms if term.value != "words that are not there"]
@@ -83,14 +85,14 @@ def test_the_pieces_are_the_text_and_add_up_to_the_terms(events, how):
 def test_a_text_that_is_missing_or_cut_by_a_function_has_no_pieces():
     rows = [{"text": text, "n": n} for n, text in enumerate(TEXTS)]
     nb = eo.NaiveBayes({"text": eo.Words(), "n": eo.Gaussian}, smoothing=1).fit(rows, Y)
-    assert nb.explain([{"text": None, "n": 1}]).passages == ()
+    assert nb.explain([{"text": None, "n": 1}])[0].passages == ()
     called = eo.NaiveBayes(columns=eo.Words(function=str.split), smoothing=1).fit(TEXTS, Y)
-    assert called.explain(["free prize"]).passages == ()
-    Strict(called.explain(["free prize"])._repr_html_())
+    assert called.explain(["free prize"])[0].passages == ()
+    Strict(called.explain(["free prize"])[0]._repr_html_())
 
 
 def test_what_a_person_sees():
-    why = (
+    [why] = (
         eo.NaiveBayes(columns=eo.Words(), smoothing=1)
         .fit(TEXTS, Y)
         .explain(["Free <script>alert(1)</script> lunch&co"])

@@ -492,7 +492,7 @@ def test_todays_code_writes_what_is_in_the_golden_file_of_its_format():
     assert safetensors_load(path.read_bytes())["counts"].shape == now.tally.counts.shape
 
 
-# A thousand spoilt models
+# Hundreds of spoilt models; benchmarks/hostile_files.py has thousands
 
 
 def test_spoilt_models_are_refused_in_a_sentence_or_work():
@@ -500,7 +500,7 @@ def test_spoilt_models_are_refused_in_a_sentence_or_work():
     found = {}
     tracemalloc.start()
     try:
-        for i in range(1000):
+        for i in range(400):
             spoilt = spoiling.spoil(originals, 1, i)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -511,8 +511,8 @@ def test_spoilt_models_are_refused_in_a_sentence_or_work():
     finally:
         tracemalloc.stop()
     assert found.keys() == {"refused", "read and used"}
-    assert found["refused"] > 800
-    assert found["read and used"] > 20
+    assert found["refused"] > 320
+    assert found["read and used"] > 8
 
 
 def test_the_models_that_are_spoilt_work_before():

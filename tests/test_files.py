@@ -5,8 +5,11 @@ import gzip
 import io
 import json
 import lzma
+import os
 import subprocess
 import sys
+import threading
+import weakref
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +22,14 @@ from evenodds.data import csv as csv_module
 from evenodds.data import typed_files
 from evenodds.data.files import Files, read
 from evenodds.data.memory import table
+from evenodds.data.passes import number
 from evenodds.data.source import Memory
+from evenodds.data.sum import fold_of
+from evenodds.data.threads import in_order, threads_for
+from evenodds.data.typed_files import JsonReader
+from evenodds.data.values import typed
 from evenodds.models.learn import learn, more
+from evenodds.texts import Marks, Texts
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.SchemaWarning")
 
@@ -117,13 +126,21 @@ def test_files_are_memory(tmp_path, name, columns):
 @pytest.mark.parametrize("size", [200, 1000, 50_000])
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"])
 def test_batches_change_nothing(tmp_path, monkeypatch, name, size):
-    t = rows()
+    t = rows(min(4 * size, 3000))
     known, _ = learn(Memory(table(t)), "label", COLUMNS)
     monkeypatch.setattr(csv_module, "BLOCK", size)
     monkeypatch.setattr(typed_files, "CELLS", size)
     path = write(t, tmp_path / name)
     for threads in (1, 3):
         assert learn(read(path), "label", COLUMNS, threads=threads)[0] == known
+
+
+def test_the_fold_of_a_row_does_not_depend_on_its_batch():
+    whole = fold_of(0, 1000, None, 5, 3)
+    np.testing.assert_array_equal(np.concatenate([fold_of(at, 250, None, 5, 3) for at in range(0, 1000, 250)]), whole)
+    some = np.array([0, 7, 200])
+    np.testing.assert_array_equal(fold_of(250, 250, some, 5, 3), whole[250 + some])
+    assert np.bincount(whole).min() > 150
 
 
 def test_the_shell_reads_files(tmp_path):
@@ -158,8 +175,8 @@ def test_a_glob_is_all_its_files(tmp_path):
 def test_more_rows_are_added_and_taken_away(tmp_path):
     t = rows()
     whole, _ = learn(Memory(table(t)), "label")
-    first = eo.Model(whole.schema, more(whole, Memory(table(t[:2000])))[0].tally)
-    second, report = more(first, read(write(t[2000:], tmp_path / "second.csv")))
+    first = eo.Model(whole.schema, more(whole, Memory(table(t[:2000])), "label")[0].tally)
+    second, report = more(first, read(write(t[2000:], tmp_path / "second.csv")), "label")
     assert report.rows == 1000
     assert first + second == whole
     assert whole - second == first
@@ -204,6 +221,33 @@ def test_numbers_as_categories_are_the_same_category_however_written(tmp_path):
     in_memory, _ = learn(Memory(table(pa.table({"zip": [1, 2] * 20, "y": ["a", "b"] * 20}))), "y", columns)
     assert a == in_memory
     assert a.log_proba([{"zip": 1}]).tolist() == in_memory.log_proba([{"zip": 1}]).tolist()
+
+
+@pytest.mark.parametrize("late", ["SW1A", "01067", "N", "no", "-", "1.5e3", "true"])
+@pytest.mark.parametrize("early", [["10115", "20095"], ["true", "false"]], ids=["numbers", "flags"])
+def test_a_category_keeps_every_label_whatever_it_began_with(tmp_path, early, late):
+    cells = [*early * 5000, *[late] * 40]
+    y = ["a", "b"] * (len(cells) // 2)
+    path = write(pa.table({"zip": cells, "y": y}), tmp_path / "t.csv")
+    found, report = learn(read(path), "y", {"zip": eo.Categorical})
+    assert report.sentences() == []
+    written = ["1500" if cell == "1.5e3" and early[0] != "true" else cell for cell in cells]
+    assert found == learn(Memory(table(pa.table({"zip": written, "y": y}))), "y", {"zip": eo.Categorical})[0]
+
+
+@pytest.mark.parametrize("missing", ["", '""', "NA", ".", "-", "None", '" . "'])
+@pytest.mark.parametrize(
+    ("cells", "family"),
+    [(["0.5", "1.5", "2.5"], eo.Binned), (["7", "8"], eo.Binned), (["true", "FALSE"], eo.Bernoulli)],
+)
+def test_what_is_missing_among_numbers_does_not_make_them_a_category(tmp_path, missing, cells, family):
+    path = tmp_path / "t.csv"
+    rows = [(missing if i % 3 == 0 else f'"{cells[i % len(cells)]}"', "ab"[i % 2]) for i in range(300)]
+    path.write_text('"x","y"\n' + "".join(f'{x},"{y}"\n' for x, y in rows))
+    model, report = learn(read(path), "y")
+    assert model.schema.columns["x"].family is family
+    assert model.tally["x", "rows" if family is eo.Binned else "sides"].sum() == 200
+    assert report.sentences() == []
 
 
 def test_a_bad_cell_is_missing_counted_and_reported(tmp_path):
@@ -265,18 +309,99 @@ def test_decimal_commas_separators_and_encodings(tmp_path):
     assert "comma" in str(source.dialects[str(path)])
 
 
-def test_a_pipe_is_read_once(tmp_path):
+def test_no_separator_is_one_column(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text("text\ta\nfree,\tprize\n")
+    source = Files((str(path),), separator="")
+    assert source.sample()["text\ta"].to_pylist() == ["free,\tprize"]
+
+
+@pytest.mark.parametrize(
+    ("different", "odd", "missing", "numeric"),
+    [(57, 3, 0, True), (56, 4, 0, False), (20, 1, 0, True), (19, 1, 0, False), (48, 3, 50, False), (57, 3, 50, True)],
+)
+def test_a_twentieth_of_what_is_there_may_be_no_number_among_20_that_are(different, odd, missing, numeric):
+    cells = [*map(str, range(different)), *["oops"] * odd, *[" NA "] * missing]
+    assert pa.types.is_integer(typed(Texts.of(cells), Marks()).type) == numeric
+
+
+def test_a_pipe_is_read_once(tmp_path, monkeypatch):
     t = rows()
     known, _ = learn(Memory(table(t)), "label")
-    script = (
-        "import warnings; warnings.simplefilter('ignore');"
-        "from evenodds.data.files import read; from evenodds.models.learn import learn;"
-        "m, _ = learn(read('-'), 'label'); m.save(r'%s')" % (tmp_path / "m.eo")
-    )
     for name in ("t.csv", "t.csv.gz", "t.jsonl", "t.parquet", "t.arrow"):
-        raw = write(t, tmp_path / name).read_bytes()
-        subprocess.run([sys.executable, "-c", script], input=raw, check=True)
-        assert eo.load(tmp_path / "m.eo") == known
+        raw, pipe = write(t, tmp_path / name).read_bytes(), tmp_path / f"{name}.pipe"
+        os.mkfifo(pipe)
+        writing = threading.Thread(target=pipe.write_bytes, args=(raw,), daemon=True)
+        writing.start()
+        with open(pipe) as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            source = read("-")
+            source.sample()  # however often its first rows are looked at
+            assert learn(source, "label")[0] == known
+        writing.join()
+
+
+class Shard:
+    """Something that can be seen to be gone."""
+
+    rows = 1
+
+
+def oldest(work):
+    """How many shards back the oldest is that is still held when the next one is made."""
+    seen, back = [], 0
+
+    def every():
+        nonlocal back
+        for i in range(30):
+            back = max([back, *(i - j for j, one in enumerate(seen) if one() is not None)])
+            shard = Shard()
+            seen.append(weakref.ref(shard))
+            yield shard
+            del shard
+
+    for _ in work(every()):
+        pass
+    return back
+
+
+def of_a_pipe(shards):
+    source = Files(())
+    source.names, source._started = ("a",), ([next(shards), next(shards)], shards)
+    return in_order(lambda shard: None, source.batches(), 1)
+
+
+@pytest.mark.parametrize(
+    ("work", "back"),
+    [
+        (lambda shards: in_order(lambda shard: None, number(shards), 1), 0),
+        (lambda shards: in_order(lambda shard: None, number(shards), 2), 4),
+        (of_a_pipe, 1),  # the two that were looked at
+    ],
+    ids=["one thread", "two threads", "a pipe"],
+)
+def test_what_has_been_worked_on_is_let_go(work, back):
+    assert oldest(work) <= back
+
+
+def test_rows_of_json_are_let_go_once_they_are_cells():
+    lines = b"".join(json.dumps({"a": i}).encode() + b"\n" for i in range(30_000))
+    reader = JsonReader(io.BytesIO(lines), "t.jsonl")
+    assert [batch.rows for batch in reader.batches()] == [10_000] * 3
+    assert reader._first == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
+@pytest.mark.parametrize("told", [True, False])
+def test_lines_are_read_in_any_encoding(tmp_path, encoding, told):
+    path, lines = tmp_path / "t.txt", ["müde bären", "", "schöne grüße"]
+    path.write_bytes("\n".join(lines).encode(encoding))
+    [batch] = Files((str(path),), lines="text", encoding=encoding if told else None).batches()
+    assert batch.column("text").texts() == lines
+
+
+def test_all_processors_may_be_asked_for():
+    assert threads_for(-1) == threads_for(None) >= 1
 
 
 def test_a_file_is_learnt_without_loading_pandas(tmp_path):
@@ -288,3 +413,18 @@ def test_a_file_is_learnt_without_loading_pandas(tmp_path):
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [eo.NaiveBayes(), eo.NaiveLogistic(), eo.GLM(eo.Bernoulli), eo.BayesNet(target="y"), eo.Mixture(k=1)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_a_file_without_rows_has_nothing_to_be_told(tmp_path, estimator):
+    rows = {"x": [0.0, 1.0, 2.0, 0.0, 1.0, 1.0], "y": ["a", "a", "b", "b", "a", "b"]}
+    named = {} if isinstance(estimator, (eo.Mixture, eo.BayesNet)) else {"y": "y"}
+    estimator.fit({"x": rows["x"]} if isinstance(estimator, eo.Mixture) else rows, **named)
+    (tmp_path / "none.csv").write_text("x,y\n")
+    for ask in (estimator.predict, estimator.predict_proba):
+        with pytest.raises(eo.DataError, match=r"none\.csv has no rows"):
+            ask(str(tmp_path / "none.csv"))

@@ -86,6 +86,19 @@ def test_em_is_its_definition(monkeypatch):
     assert mine.variances == pytest.approx(variances, rel=1e-12)
 
 
+def test_there_are_as_many_bells_as_have_the_least_bic():
+    numbers = []
+    for seed in range(12):
+        x = np.random.default_rng(seed).gamma(2.0, 3.0, 150).round(1)
+        at, counts = np.unique(x, return_counts=True)
+        slack, n = np.full(len(at), 0.05), counts.astype(float)
+        tried = [bells.fitted(at, slack, n, k) for k in range(1, 6)]
+        best = min(tried, key=lambda one: (3 * len(one.weights) - 1) * math.log(150) - 2 * one.trace[-1])
+        numbers.append(len(best.weights))
+        assert bells.chosen(at, slack, n, None).weights == pytest.approx(best.weights)
+    assert set(numbers) >= {2, 3}
+
+
 @pytest.mark.parametrize("prior", [None, Dirichlet(0.7)], ids=["flat", "proper"])
 @pytest.mark.parametrize("estimate", ["mle", "map", "mean", "predictive"])
 def test_it_has_all_the_probability_and_the_moments_of_what_it_draws(estimate, prior):

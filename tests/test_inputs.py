@@ -1,5 +1,8 @@
 """Every kind of table gives the same model."""
 
+import copy
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,9 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import accuracy_score
 
 import evenodds as eo
-from evenodds import cells
+from evenodds.cells import codes
+from evenodds.data.memory import table
+from evenodds.dates import as_dates
+from evenodds.kinds import kind
 from tables import COLUMNS, mixed
 
 
@@ -159,8 +166,37 @@ def test_a_score_takes_the_name_of_a_target_of_categories_that_are_numbers():
     frame = people().assign(saved=pd.Categorical([0, 0, 1, 1] * 10))[["sex", "saved"]]
     nb = eo.NaiveBayes().fit(frame, "saved")
     assert nb.score(frame, "saved") == nb.score(frame[["sex"]], frame["saved"]) > 0
-    with pytest.raises(eo.DataError, match="the target 'saved' is missing in row 2; drop such rows"):
+    with pytest.raises(eo.DataError, match="the target is missing in row 2; drop such rows"):
         nb.score(frame.assign(saved=frame["saved"].where(frame.index != 2)), "saved")
+
+
+@pytest.mark.parametrize("model", [eo.NaiveBayes(COLUMNS), eo.NaiveLogistic(COLUMNS)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_score_is_the_share_of_rows_that_are_told_in_memory_and_in_a_file(model, weighted, tmp_path):
+    X, y = mixed(90)
+    weights = np.arange(90) % 3 if weighted else None
+    rows = X.assign(level=y, weight=np.arange(90) % 3)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    model.fit(X, y)
+    wanted = accuracy_score(y, model.predict(X), sample_weight=weights)
+    assert model.score(X, y, weights) == pytest.approx(wanted, rel=1e-12)
+    assert model.score(tmp_path / "rows.csv", "level", "weight" if weighted else None) == pytest.approx(
+        wanted, rel=1e-12
+    )
+    assert model.score(X, np.where(np.array(y) == "hi", "never", y)) < 1.0  # a class never learnt is never told
+
+
+@pytest.mark.parametrize("named", ["label", "other"])
+def test_a_file_may_call_the_target_otherwise(named, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,label,other\n1.0,a,b\n2.0,a,b\n5.0,b,a\n6.5,b,a\n")
+    rows = pd.read_csv(path)
+    y = list("aabb")
+    nb = eo.NaiveBayes({"x": eo.Gaussian}).fit(rows[["x"]], y)
+    twice = copy.deepcopy(nb).partial_fit(path, named)
+    assert twice.model_ == copy.deepcopy(nb).partial_fit(rows[["x"]], rows[named].tolist()).model_
+    assert twice.forget(path, named).model_ == nb.model_
+    np.testing.assert_array_equal(nb.leave_one_out(path, "label"), nb.leave_one_out(rows[["x"]], y))
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -182,6 +218,29 @@ def test_a_frame_has_the_columns_of_the_array_that_was_learnt(model, kind):
     frame = kind(dict(zip("abc", X.T)))
     with pytest.warns(UserWarning, match="fitted without feature names"):
         np.testing.assert_array_equal(model.predict(frame), model.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:X (does not have valid|has) feature names")
+def test_names_are_read_where_there_are_some_be_they_like_those_of_an_array(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = np.column_stack([rng.normal(size=60) + 6 * y, rng.normal(size=60) - 50])
+    of_array = eo.NaiveBayes(eo.Gaussian).fit(X, y)
+    pd.DataFrame({"x0": X[:, 0], "x1": X[:, 1], "y": y}).to_csv(tmp_path / "rows.csv", index=False)
+    of_file = eo.NaiveBayes({"x0": eo.Gaussian, "x1": eo.Gaussian}).fit(tmp_path / "rows.csv", "y")
+    turned = {"x1": X[:, 1], "x0": X[:, 0]}
+    forms = [turned, pa.table(turned), pd.DataFrame(turned), [{"x1": b, "x0": a} for a, b in X.tolist()]]
+    for nb in (of_array, of_file):
+        for form in forms:
+            np.testing.assert_array_equal(nb.predict_proba(form), nb.predict_proba(X))
+    frame = pd.DataFrame(X)
+    of_numbers = eo.NaiveBayes(eo.Gaussian).fit(frame, y)
+    np.testing.assert_array_equal(of_numbers.predict_proba(frame[[1, 0]]), of_numbers.predict_proba(frame))
+    of_turned = eo.NaiveBayes(eo.Gaussian).fit(pd.DataFrame(turned), y)
+    for form in (X[:, ::-1], X[:, ::-1].astype(object), X[:, ::-1].tolist()):  # no names: by their places
+        np.testing.assert_array_equal(of_turned.predict_proba(form), of_turned.predict_proba(pd.DataFrame(turned)))
+    some = of_array.predict_proba([{"x0": 1.0}])  # and x1 is missing
+    np.testing.assert_array_equal(some, of_array.predict_proba([[1.0, np.nan]]))
 
 
 def test_a_series_of_polars_is_a_column():
@@ -239,6 +298,27 @@ def test_sparse_and_dense_arrays_give_the_same_model(kind, family):
     np.testing.assert_array_equal(same.predict_proba(as_kind(X)), whole.predict_proba(X))
 
 
+def test_some_rows_of_a_sparse_matrix_are_made_dense_at_once(monkeypatch):
+    x = np.random.default_rng(0).poisson(0.4, (300, 8))
+    calls, toarray = [], sp.csr_array.toarray
+    monkeypatch.setattr(sp.csr_array, "toarray", lambda rows: calls.append(1) or toarray(rows))
+    some = table(sp.csr_array(x)).take(np.arange(0, 300, 2)).take(np.array([7, 3, 3, 149])).slice(1, 4)
+    np.testing.assert_array_equal(np.column_stack(list(some.columns.values())), x[[6, 6, 298]])
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("dtype", [float, int])
+@pytest.mark.parametrize("kind", [lambda X: X, lambda X: {"x0": X[:, 0], "x1": X[:, 1]}], ids=["an array", "columns"])
+def test_what_is_masked_is_missing(dtype, kind):
+    x = np.random.default_rng(0).integers(0, 9, (60, 2)).astype(dtype)
+    y = x[:, 0] > 4
+    masked = np.ma.masked_greater(x, 7)
+    known = eo.NaiveBayes().fit(kind(np.where(x > 7, np.nan, x)), y).model_
+    assert eo.NaiveBayes().fit(kind(masked), y).model_ == known
+    bare = eo.NaiveBayes().fit(kind(np.ma.array(x)), y).model_
+    assert bare == eo.NaiveBayes().fit(kind(x), y).model_ != known
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int64", "uint16", "bool"])
 def test_the_type_of_numbers_changes_nothing(dtype):
     X = np.random.default_rng(0).integers(0, 2, (100, 3))
@@ -265,6 +345,77 @@ def test_large_integers_are_categories_and_classes_too(first):
     nb = eo.NaiveBayes({"c": eo.Categorical}).fit(pd.DataFrame({"c": values}), values)
     assert nb.classes_.tolist() == [first, first + 1]
     assert nb.predict(pd.DataFrame({"c": values})).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 2.0, 1.0, 1.0, 1.0]], ids=["alike", "weighed"])
+def test_categories_on_both_sides_of_zero_are_those_of_their_texts(dtype, weights):
+    values = np.array([-100, 0, 100, -100, 100, 127]).astype(dtype)
+    texts = eo.NaiveBayes({"c": eo.Categorical}).fit({"c": [str(int(v)) for v in values]}, list("abcabc"), weights)
+    numbers = eo.NaiveBayes({"c": eo.Categorical}).fit(pd.DataFrame({"c": values}), list("abcabc"), weights)
+    assert numbers.model_.tally == texts.model_.tally
+    assert eo.NaiveBayes().fit({"x": np.arange(6.0)}, values).classes_.tolist() == [-100, 0, 100, 127]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_weighed_categories_of_numbers_without_a_sign_are_those_of_their_texts(dtype):
+    y, weights = list("abab"), [0.5, 1.5, 2.0, 1.0]
+    texts = eo.NaiveBayes({"c": eo.Categorical}).fit({"c": list("0121")}, y, weights)
+    numbers = eo.NaiveBayes({"c": eo.Categorical}).fit({"c": np.array([0, 1, 2, 1], dtype)}, y, weights)
+    assert numbers.model_.tally == texts.model_.tally
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        pa.array([Decimal("1.00"), Decimal("2.50"), Decimal("1.00"), None]),
+        pl.Series([Decimal("1.00"), Decimal("2.50"), Decimal("1.00"), None], dtype=pl.Decimal(10, 2)),
+        np.array([1, 2.5, 1, np.nan], np.float32),
+        pa.array([1, 2.5, 1, None], pa.float32()),
+        [Decimal("1.00"), Decimal("2.5"), 1, None],
+    ],
+    ids=["Arrow's decimals", "polars' decimals", "narrow floats", "Arrow's narrow floats", "decimals and numbers"],
+)
+def test_decimals_and_narrow_floats_are_the_categories_of_their_numbers(same):
+    whole = eo.NaiveBayes({"c": eo.Categorical}).fit({"c": [1, 2.5, 1, None]}, list("abba"))
+    assert eo.NaiveBayes({"c": eo.Categorical}).fit({"c": same}, list("abba")).model_ == whole.model_
+
+
+@pytest.mark.parametrize(("scale", "classes"), [(2, [1.0, 2.0]), (0, [1, 2])])
+def test_classes_that_are_decimals_are_numbers(scale, classes):
+    y = pa.array([Decimal(1), Decimal(2)] * 5, pa.decimal128(10, scale))
+    found = eo.NaiveBayes().fit({"x": np.arange(10.0)}, y).classes_.tolist()
+    assert (found, type(found[0])) == (classes, type(classes[0]))
+
+
+NOT_OF_ONE_TYPE = {
+    "texts, numbers and none": [1, "x", None, 1, "x", 2],
+    "texts, numbers and NaN": [1, "x", float("nan"), 1, "x", 2],
+    "texts, numbers and NA": [1, "x", pd.NA, 1, "x", 2],
+    "texts, numbers and NaT": [1, "x", pd.NaT, 1, "x", 2],
+    "beyond 63 bits": [2**63, 2**63 + 1, None, 2**63, 2**63 + 1, 2],
+    "beyond 64 bits": [2**70, 2**70 + 1, None, 2**70, 2**70 + 1, 2],
+}
+
+
+@pytest.mark.parametrize("values", NOT_OF_ONE_TYPE)
+def test_values_of_several_types_are_categories_however_they_come(values):
+    x, y = NOT_OF_ONE_TYPE[values], list("ababab")
+    as_texts = [None if v is None or v is pd.NaT or v is pd.NA or v != v else str(v) for v in x]
+    whole = eo.NaiveBayes({"c": eo.Categorical}).fit({"c": as_texts}, y).model_
+    objects = np.empty(6, object)
+    objects[:] = x
+    for rows in ({"c": x}, [{"c": v} for v in x], pd.DataFrame({"c": pd.Series(x, dtype=object)}), {"c": objects}):
+        assert eo.NaiveBayes({"c": eo.Categorical}).fit(rows, y).model_ == whole
+    array = eo.NaiveBayes({"x0": eo.Categorical}).fit(np.array(["c", *objects], object)[1:, None], y)
+    if "texts" in values:  # alone, large numbers are numbers
+        assert array.model_.tally.rename("c") == whole.tally.rename("c")
+
+
+def test_a_pandas_category_of_several_types_is_a_category():
+    mixed = pd.DataFrame({"c": pd.Categorical([1, "x", 1, "x"])})
+    texts = eo.NaiveBayes().fit(pd.DataFrame({"c": pd.Categorical(["1", "x", "1", "x"])}), list("abba"))
+    assert eo.NaiveBayes().fit(mixed, list("abba")).model_ == texts.model_
 
 
 def test_booleans_and_yes_and_no_are_flags():
@@ -316,11 +467,45 @@ def test_parts_of_dates_are_categories_on_request(as_text):
     assert days == {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
 
+@pytest.mark.parametrize("order", [["day", "day.month"], ["day.month", "day"]])
+def test_a_part_of_a_date_has_its_name_alone(order):
+    frame = dates().assign(**{"day.month": ["x", "y"] * 50})[order]
+    with pytest.raises(eo.DataError, match=r"'day' and 'day\.month': the second is the month of the first; rename it"):
+        eo.NaiveBayes({"day": eo.Column(parts=("month",))}).fit(frame, np.arange(100) % 2)
+
+
+def test_a_few_cells_that_are_no_dates_do_not_make_all_be_read_one_by_one(monkeypatch):
+    cells = [f"2024-01-01 {i // 3600:02}:{i // 60 % 60:02}:{i % 60:02}" for i in range(4096)]
+    known = as_dates(cells)
+    cast, calls = pc.cast, []
+    monkeypatch.setattr(pc, "cast", lambda *given: calls.append(1) or cast(*given))
+    for wrong in ("soon", "2023-02-29", ""):
+        found = as_dates([*cells[:1000], wrong, *cells[1000:]]).to_pylist()
+        assert found == [*known[:1000].to_pylist(), None, *known[1000:].to_pylist()]
+    assert len(calls) < 100
+
+
 def test_a_missing_date_has_no_parts():
     frame = dates()
     nb = eo.NaiveBayes({"day": eo.Column(parts=("weekday",))}).fit(frame[["day"]], np.arange(100) % 2)
     nowhen = pd.DataFrame({"day": pd.to_datetime([None])})
     np.testing.assert_allclose(nb.predict_proba(nowhen), [[0.5, 0.5]])
+    for type_ in (pa.string(), pa.dictionary(pa.int32(), pa.string()), pa.null()):
+        np.testing.assert_allclose(nb.predict_proba(pa.table({"day": pa.array([None], type_)})), [[0.5, 0.5]])
+
+
+def test_codes_are_of_integers_of_any_width():
+    for low in (-(2**63), -100, 2**62, 2**63 - 200, 2**63 + 5):
+        y = np.array([low, low + 150, low], np.int64 if low < 2**63 - 200 else np.uint64)
+        found = codes(y)
+        assert [found.labels.text(place) for place in found.places] == [str(low), str(low + 150), str(low)]
+    found = codes(np.array([-128, 127], np.int8))
+    assert [found.labels.text(place) for place in found.places] == ["-128", "127"]
+
+
+def test_an_array_of_what_is_no_category_is_refused_by_name():
+    with pytest.raises(eo.DataError, match="column 'tags' holds object: expected texts, numbers or dates"):
+        codes(np.array([["a", "b"], ["c"]], dtype=object), "column 'tags'")
 
 
 @pytest.mark.parametrize("type_", [pa.duration("s"), pa.time64("us")], ids=str)
@@ -410,8 +595,8 @@ def test_a_time_of_a_zone_is_what_its_clock_showed_and_nanoseconds_are_a_time(tm
     zoned = pc.assume_timezone(clocks, "Asia/Tokyo")
     models = [eo.NaiveBayes(how).fit(pa.table({"at": at, "y": y}), "y").model_ for at in (clocks, zoned, written)]
     assert models[0] == models[1] == models[2] == eo.NaiveBayes(how).fit(path, "y").model_
-    assert cells.kind(pa.array(["2024-03-01T10:00Z", "2024-03-01T10:00:00.5-0330", "2024-03-01"])) == "date"
-    assert cells.kind(pa.array(["2024-03-01-05", "2024-03-02-05"])) == "category"
+    assert kind(pa.array(["2024-03-01T10:00Z", "2024-03-01T10:00:00.5-0330", "2024-03-01"])) == "date"
+    assert kind(pa.array(["2024-03-01-05", "2024-03-02-05"])) == "category"
 
 
 def test_records_are_columns():
@@ -437,3 +622,40 @@ def test_one_row_of_a_frame_is_not_taken_for_texts():
     with pytest.raises(eo.DataError, match=r"has learnt 2 columns: .* frame\.iloc\[\[0\]\]"):
         nb.predict(frame.iloc[0])
     assert nb.predict(frame.iloc[[0]]).tolist() == ["a"]
+
+
+def test_a_class_that_is_masked_is_missing():
+    y = np.ma.array([0, 1, 0, 1], mask=[False, False, False, True])
+    with pytest.raises(eo.DataError, match="the target is missing in row 3; drop such rows"):
+        eo.NaiveBayes().fit([[1.0], [2.0], [3.0], [4.0]], y)
+
+
+def test_lists_are_no_categories():
+    frame = pd.DataFrame({"tags": [["a"], ["b"], ["a"], ["c"]]})
+    with pytest.raises(eo.DataError, match=r"column 'tags' holds list<.*>: expected texts, numbers or dates"):
+        eo.NaiveBayes({"tags": eo.Categorical}).fit(frame, list("xyxy"))
+    with pytest.raises(eo.DataError, match="holds struct<a: int64>: expected texts, numbers or dates"):
+        eo.Categorical.fit([{"a": 1}])
+
+
+@pytest.mark.parametrize("family", [eo.Categorical, eo.Binned, None])
+def test_numbers_that_arrow_has_no_type_for_are_numbers(family):
+    x, y = [1.0, 2.0, 2.5, 4.0], list("xyxy")
+    models = [
+        eo.NaiveBayes(None if family is None else {"x": family}).fit(pd.DataFrame({"x": same}), y).model_
+        for same in (x, np.array(x, np.longdouble))
+    ]
+    assert models[0] == models[1]
+
+
+def test_a_decimal_may_be_infinite():
+    found = eo.Categorical.fit([Decimal("Infinity"), Decimal("1.50"), Decimal("NaN")], estimate="mle")
+    assert found == eo.Categorical.fit(["inf", "1.5"], estimate="mle")
+
+
+@pytest.mark.parametrize("wrong", ["2024-13-01", "2023-02-29", "soon"])
+def test_a_text_that_is_no_date_is_named(wrong):
+    at = pd.Series(["2024-03-01", None, wrong, "2024-03-01 12:30:00"])
+    for same in (at, at.astype("category")):
+        with pytest.raises(eo.DataError, match=f"column 'at' holds '{wrong}', expected dates like 2024-03-01 or"):
+            eo.NaiveBayes({"at": eo.Column(parts=("month",))}).fit(pd.DataFrame({"at": same}), list("xyxy"))

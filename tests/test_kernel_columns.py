@@ -56,8 +56,12 @@ def test_an_origin_makes_it_finer():
 @pytest.mark.parametrize("estimate", ["mle", "map", "mean", "predictive"])
 def test_it_has_all_the_probability_and_the_moments_of_what_it_draws(estimate, prior):
     found = Kernel.fit(np.random.default_rng(0).gamma(2.0, 3.0, 200), estimate=estimate, prior=prior)
-    mass = sum(quad(lambda v: float(found.prob(v)), a, a + 5)[0] for a in range(-20, 60, 5))
+    mass, spread = (
+        sum(quad(lambda v, k=k: (v - found.mean) ** k * float(found.prob(v)), a, a + 5)[0] for a in range(-20, 60, 5))
+        for k in (0, 2)
+    )
     assert mass == pytest.approx(1, abs=1e-8)
+    assert found.variance == pytest.approx(spread, rel=1e-7)
     drawn = found.sample(100_000, random_state=0)
     assert drawn.mean() == pytest.approx(found.mean, abs=5 * math.sqrt(found.variance / 100_000))
     assert drawn.var() == pytest.approx(found.variance, rel=0.03)

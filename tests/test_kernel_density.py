@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity as Peer
 
+from evenodds.data.geyser import geyser
 from evenodds.errors import DataError
 from evenodds.families.density import bandwidths, binning, points, slow, sums
 from evenodds.families.density.points import Points, Sums
@@ -286,12 +287,15 @@ def test_sheather_jones_is_rs():  # bw.SJ(seq(0, 1, length = 96)) is 0.1109613
     assert KernelDensity("sj").fit(np.linspace(0, 1, 96)).bandwidth_ == pytest.approx(0.1109613, rel=1e-3)
 
 
-def test_rules_of_thumb_are_rs():  # bw.nrd0 and bw.nrd of precip-like numbers, by their formula
-    x = np.array([67.0, 54.7, 7.0, 48.5, 14.0, 17.2, 20.7, 13.0, 43.4, 40.2, 38.9, 54.5])
-    low, high = np.percentile(x, [25, 75])
-    narrow = min(x.std(ddof=1), (high - low) / 1.34)
-    assert KernelDensity("silverman").fit(x).bandwidth_ == pytest.approx(0.9 * narrow * 12**-0.2, rel=1e-12)
-    assert KernelDensity("scott").fit(x).bandwidth_ == pytest.approx(1.06 * narrow * 12**-0.2, rel=1e-12)
+def test_rules_of_thumb_are_rs():  # density(faithful$eruptions) has bw = 0.3348 (bw.nrd0); bw.nrd has 1.06 for .9
+    x = geyser()["eruption"].to_numpy()
+    by_default = KernelDensity("silverman").fit(x).bandwidth_
+    assert by_default == pytest.approx(0.3348, abs=5e-5)
+    assert KernelDensity("scott").fit(x).bandwidth_ == pytest.approx(by_default * 1.06 / 0.9, rel=1e-12)
+    heavy = np.concatenate([x, [1e6]])  # the interquartile range is the smaller of the two widths
+    low, high = np.percentile(heavy, [25, 75])
+    wanted = 0.9 * (high - low) / 1.34 * 273**-0.2
+    assert KernelDensity("silverman").fit(heavy).bandwidth_ == pytest.approx(wanted, rel=1e-12)
 
 
 @pytest.mark.parametrize("rule", ["scott", "sj", "isj"])
@@ -475,7 +479,12 @@ def test_it_is_an_estimator():
         == KernelDensity(0.5).fit(frame.to_numpy()).pdf([0.0])
         == KernelDensity(0.5).fit(pl.from_pandas(frame)).pdf([0.0])
         == KernelDensity(0.5).fit(pa.Table.from_pandas(frame)).pdf([0.0])
+        == KernelDensity(0.5).fit(frame.to_numpy().tolist()).pdf([[0.0]])
+        == KernelDensity(0.5).fit({"x": frame["x"]}).pdf({"x": [0.0]})
+        == KernelDensity(0.5).fit(frame.to_dict("records")).pdf([{"x": 0.0}])
     )
+    with pytest.raises(ValueError, match="a table of 2 columns: a kernel density is of one"):
+        KernelDensity(0.5).fit([[1.0, 2.0]])
     copy = clone(KernelDensity("isj", kernel="cosine", support=(0, None)))
     assert copy.get_params() == {"bandwidth": "isj", "kernel": "cosine", "support": (0, None)}
     found = GridSearchCV(KernelDensity(), {"bandwidth": [1e-3, 0.4, 50.0]}, cv=3).fit(frame)

@@ -371,3 +371,12 @@ def test_called_again_and_again_on_a_few_numbers_a_kernel_is_compiled(monkeypatc
     monkeypatch.setattr(twice, "compiled", lambda x: "compiled", raising=False)
     said = [twice(np.zeros(1)) for _ in range(OFTEN + 1)]
     assert said == ["plain"] * OFTEN + ["compiled"]
+
+
+def test_where_nothing_can_be_written_a_kernel_is_compiled_and_not_kept(monkeypatch):
+    from numba.core import caching
+
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    twice = Kernel(lambda x: x + x)
+    assert twice.compiled(np.array([1.5])).tolist() == [3.0]
+    assert twice.compiled is not twice.plain

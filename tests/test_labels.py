@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tracemalloc
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds import labels as module
+from evenodds.kernel import compiler
+from evenodds.keys import key
 from evenodds.label_kernels import hash_blob
-from evenodds.labels import Fixed, Grid, Labels, canonical, hash_texts, key, union
+from evenodds.labels import Fixed, Grid, Labels, canonical, hash_texts, union
 from evenodds.tally import Leaf, Tally
 
 EDGES = [
@@ -191,6 +195,49 @@ def test_one_category_has_one_text(alike, text):
     assert [canonical(value) for value in alike] == [text] * len(alike)
 
 
+def test_a_decimal_of_endless_digits_is_written_short():
+    assert [canonical(Decimal(text)) for text in ("1E+999999", "-1E+5000", "0E+5000", "1E+20")] == [
+        "1E+999999",
+        "-1E+5000",
+        "0",
+        "1" + "0" * 20,
+    ]
+
+
 def test_surrogates_and_astral_texts_survive():
     odd = ["\ud800", "🎲", "e\u0301", "é", "a\0b", ""]
     assert sorted(Labels.of(odd).texts()) == sorted(odd)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(-2, 9)), max_size=20))
+def test_pieces_are_laid_end_to_end_before_the_compiler_is_loaded_and_after(pieces):
+    blob, starts = np.arange(50, dtype=np.uint8), np.array([start for start, _ in pieces], np.int64)
+    stops = starts + np.array([size for _, size in pieces], np.int64)
+    assert compiler() is not None
+    with pytest.MonkeyPatch.context() as patch:
+        compiled = module.laid(blob, starts, stops)
+        patch.delitem(sys.modules, "numba", raising=False)
+        plain = module.laid(blob, starts, stops)
+    expected = b"".join(blob[start : max(stop, start)].tobytes() for start, stop in zip(starts, stops))
+    assert compiled[0].tobytes() == plain[0].tobytes() == expected
+    assert compiled[1].tolist() == plain[1].tolist()
+
+
+def test_where_there_is_no_compiler_long_labels_are_not_laid_byte_by_byte(monkeypatch):
+    monkeypatch.setattr(module, "compiler", lambda: None)
+    monkeypatch.setattr(module.pack, "compiled", None)
+    blob, starts = np.arange(1 << 21, dtype=np.uint8), np.array([1 << 20, 0])
+    found, ends = module.laid(blob, starts, starts + (1 << 20))
+    assert ends.tolist() == [0, 1 << 20, 1 << 21]
+    assert found.tobytes() == blob[1 << 20 :].tobytes() + blob[: 1 << 20].tobytes()
+
+
+def test_long_labels_are_merged_in_little_more_room_than_they_take():
+    one, two = (Labels.of(f"{side}{i:0100}" for i in range(10_000)) for side in "ab")
+    one.merge(two)  # compiled by now
+    tracemalloc.start()
+    both, *_ = one.merge(two)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(both.blob) == len(one.blob) + len(two.blob)
+    assert peak < 5 * len(both.blob)

@@ -2,11 +2,13 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.integrate import dblquad, quad
 
 from evenodds.families import (
@@ -16,15 +18,23 @@ from evenodds.families import (
     Binned,
     Categorical,
     Dirichlet,
+    Exponential,
     Gamma,
     Gaussian,
     Gaussians,
     Kernel,
     LogGaussian,
+    Lomax,
+    NegativeBinomial,
     NormalInverseGamma,
     Poisson,
+    Quadrature,
+    StudentT,
     ZeroAndLog,
 )
+from evenodds.families.leaves import Rows
+from evenodds.labels import Fixed, Labels
+from evenodds.schema import Column
 from evenodds.tally import Tally
 from laws import BY_NAME, COLOURS, LEARNERS, Learner
 
@@ -120,6 +130,13 @@ def test_counts_have_all_the_probability(estimate):
 
 
 @every_estimate
+def test_waits_have_all_the_probability(estimate):
+    waits = Exponential.fit(ordinary(BY_NAME["Exponential"]), estimate=estimate)
+    assert mass(waits, 0, np.inf, cuts=[3, 30]) == pytest.approx(1, abs=1e-8)
+    assert np.isneginf(waits.log_prob(-1.0))
+
+
+@every_estimate
 def test_the_bell_has_all_the_probability(estimate):
     bell = Gaussian.fit(ordinary(BY_NAME["Gaussian"]), estimate=estimate)
     assert mass(bell, cuts=[0, 5, 10]) == pytest.approx(1, abs=1e-7)
@@ -166,7 +183,7 @@ def test_a_dirichlet_integrates_to_1():
 
 
 def test_a_normal_inverse_gamma_integrates_to_1():
-    known = NormalInverseGamma(1.0, 2.0, 3.0, 2.0)
+    known = NormalInverseGamma(1.0, 2.0, 3.0, 3.0)  # of a variance that is not 1 on average
     total, _ = dblquad(lambda m, v: float(np.exp(known.log_prob((m, v)))), 0, 60, -30, 32)
     assert total == pytest.approx(1, abs=1e-3)
 
@@ -183,10 +200,10 @@ def assert_moments(draws, mean, variance):
 
 
 @every_estimate
-@pytest.mark.parametrize("name", ["Bernoulli", "Poisson", "Gaussian"])
+@pytest.mark.parametrize("name", ["Bernoulli", "Poisson", "Exponential", "Gaussian"])
 def test_sampled_moments_match(name, estimate):
     learner = BY_NAME[name]
-    fitted = learner.family.fit(ordinary(learner, 400), estimate=estimate)
+    fitted = learner.family.fit(ordinary(learner, 12), estimate=estimate)  # so few that what is not known is felt
     assert_moments(fitted.sample(40_000, random_state=1), fitted.mean, fitted.variance)
 
 
@@ -196,16 +213,40 @@ def test_sampled_moments_of_sizes_match(estimate):
     assert_moments(fitted.sample(40_000, random_state=1), fitted.mean, fitted.variance)
 
 
+def test_sizes_are_known_from_a_histogram_as_well_as_its_bins_are_narrow():
+    x = ordinary(BY_NAME["LogGaussian"], 4000)
+    found, exact = LogGaussian.estimate(Binned.tally(x), "mle"), LogGaussian.fit(x, estimate="mle")
+    assert found.zero == exact.zero
+    assert found.log.mean == pytest.approx(exact.log.mean, abs=2e-4)
+    assert found.log.variance == pytest.approx(exact.log.variance, rel=1e-3)
+
+
 def test_a_student_t_of_logs_has_no_finite_mean():
     fitted = LogGaussian.fit(ordinary(BY_NAME["LogGaussian"], 400), estimate="predictive")
     assert fitted.mean == math.inf
 
 
-@pytest.mark.parametrize("n", [10, 400])
-def test_sampled_moments_of_bins_match_tails_and_all(n):
-    x = np.random.default_rng(3).normal(5, 2, n)
+FEW_BINS = {"ten": np.random.default_rng(3).normal(5, 2, 10), "two": np.array([1.0, 4.0]), "one": np.full(3, 5.0)}
+
+
+@pytest.mark.parametrize("x", FEW_BINS.values(), ids=FEW_BINS)
+def test_moments_of_bins_match_their_density_and_samples_tails_and_all(x):
     fitted = Binned.fit(x, estimate="mle")
-    assert_moments(fitted.sample(200_000, random_state=1), fitted.mean, fitted.variance)
+    wide = np.diff(fitted.edges)
+    places = [fitted.edges[0] - 60 * wide[0], *fitted.edges, fitted.edges[-1] + 60 * wide[-1]]
+    first, second = (
+        sum(
+            quad(lambda v, k=k: v**k * float(fitted.prob(v)), *ends, epsabs=0)[0] for ends in itertools.pairwise(places)
+        )
+        for k in (1, 2)
+    )
+    assert (fitted.mean, fitted.variance) == pytest.approx((first, second - first**2), rel=1e-7)
+    assert_moments(fitted.sample(100_000, random_state=1), fitted.mean, fitted.variance)
+
+
+def test_beyond_n_values_of_an_outer_bin_there_may_be_another():
+    """Laplace's rule of succession: n values were inside, and none was beyond."""
+    assert Binned.fit([1.0, 2.0, 2.0, 2.0, 3.0, 3.0], estimate="mle").tails == (1 / 3, 1 / 4)
 
 
 @pytest.mark.parametrize("estimate", ["mle", "mean"])
@@ -214,6 +255,17 @@ def test_sampled_colours_have_their_shares(estimate):
     draws = fitted.sample(40_000, random_state=1)
     for text, share in zip(fitted.labels.texts(), fitted.shares):
         assert abs((draws == text).mean() - share) < 4.5 * math.sqrt(share * (1 - share) / len(draws))
+
+
+@pytest.mark.parametrize("df", [1e15, 1e45, 1e200])
+def test_a_students_t_of_endless_degrees_is_a_gaussian(df):
+    x = np.array([-2.0, 0.0, 1.5])
+    np.testing.assert_allclose(StudentT(df, 1.0, 0.7).log_prob(x), Gaussian(1.0, 0.49).log_prob(x), rtol=1e-12)
+
+
+def test_of_no_groups_nothing_is_drawn():
+    colours = Categorical.tally(["red"], groups=["a"]).picked(Labels.of([]), np.arange(0))
+    assert Categorical.estimate(colours).sample(3).shape == (3, 0)
 
 
 def test_sampled_zeros_have_their_share():
@@ -229,6 +281,15 @@ def test_sampled_moments_of_priors_match(prior):
     draws = prior.sample(40_000, random_state=2)
     for j, (mean, variance) in enumerate(zip(np.atleast_1d(prior.mean), np.atleast_1d(prior.variance))):
         assert_moments(draws.reshape(len(draws), -1)[:, j], mean, variance)
+
+
+def test_shares_are_drawn_that_are_less_than_any_double():
+    prior = Dirichlet({"a": 1e-3, "b": 2e-3, "c": 0.0})
+    draws = prior.sample(40_000, random_state=2)
+    assert np.allclose(draws.sum(axis=1), 1)
+    for j in np.flatnonzero(prior.concentration):
+        assert_moments(draws[:, j], prior.mean[j], prior.variance[j])
+    assert not draws[:, prior.concentration == 0].any()
 
 
 @every_family
@@ -280,6 +341,18 @@ def test_todays_posterior_is_tomorrows_prior(learner, seed):
     assert at_once.log_normaliser() == pytest.approx(in_two.log_normaliser(), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "at"), [("Bernoulli", 0.3), ("Poisson", 2.5), ("Exponential", 0.4), ("Gaussian", (4.5, 3.0))]
+)
+def test_a_posterior_density_is_prior_times_likelihood_over_evidence(name, at):
+    learner = BY_NAME[name]
+    x = ordinary(learner, 20)
+    family, posterior = learner.family, learner.family.posterior(x, learner.prior)
+    there = family(*np.atleast_1d(at).tolist()).log_likelihood(learner.tally(x))
+    joint = learner.prior.log_prob(at) + there
+    assert joint - family.log_evidence(x, learner.prior) == pytest.approx(float(posterior.log_prob(at)), rel=1e-10)
+
+
 def test_the_prior_of_the_share_of_zeros_is_about_zeros():
     # 90 % zeros before any row; one zero and one other value seen: (9 + 1) / (10 + 2).
     prior = ZeroAndLog(Beta(9.0, 1.0), NormalInverseGamma(0.0, 1.0, 1.0, 1.0))
@@ -310,7 +383,86 @@ def test_mle_map_and_mean_meet_as_n_grows_from_any_prior(learner):
     assert gaps == sorted(gaps, reverse=True)
 
 
-ROWS = {"no rows": 0, "one row": 1, "the same row twice": 2, "many rows": 40}
+@pytest.mark.parametrize("name", ["Bernoulli", "Poisson", "Exponential", "Gaussian", "LogGaussian"])
+def test_of_so_many_rows_nothing_is_left_to_be_unsure_of(name):
+    """Log Γs of a trillion rows are so large that what is left of their difference is rounding."""
+    learner = BY_NAME[name]
+    tally, probe = learner.tally(ordinary(learner, 50)) * 10**12, ordinary(learner, 50, 1)
+    mean, predictive = (learner.family.estimate(tally, estimate, learner.prior) for estimate in ("mean", "predictive"))
+    np.testing.assert_allclose(predictive.log_prob(probe), mean.log_prob(probe), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("df", [0.3, 1.0, 7.0, 500.0])
+def test_predictives_are_scipys(df):
+    x = np.array([0.0, 1.0, 4.0, 30.0])
+    for ours, theirs in (
+        (StudentT(df, 1.0, 0.7).log_prob(x), stats.t(df, 1.0, 0.7).logpdf(x)),
+        (NegativeBinomial(df, 0.7).log_prob(x), stats.nbinom(df, 0.7 / 1.7).logpmf(x)),
+        (Lomax(df, 0.7).log_prob(x), stats.lomax(df, scale=0.7).logpdf(x)),
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-11)
+
+
+def test_probabilities_below_a_place_are_scipys_also_outside_and_of_lists():
+    x = [-1, 0, 0.3, 2]
+    for ours, theirs in (
+        (Beta(2, 3), stats.beta(2, 3)),
+        (Gamma(2, 3), stats.gamma(2, scale=1 / 3)),
+        (StudentT(4, 1, 2), stats.t(4, 1, 2)),
+    ):
+        np.testing.assert_allclose(ours.cdf(x), theirs.cdf(x), rtol=1e-12)
+
+
+PRIORS = [*{type(learner.prior): learner.prior for learner in LEARNERS}.values(), "flat"]
+
+
+@pytest.mark.parametrize(
+    ("learner", "prior"),
+    [(learner, prior) for learner in LEARNERS for prior in PRIORS if not isinstance(prior, type(learner.prior))],
+    ids=lambda one: one.name if isinstance(one, Learner) else type(one).__name__,
+)
+def test_a_prior_of_another_family_is_refused(learner, prior):
+    right = type(learner.prior).__name__
+    with pytest.raises(ValueError, match=f"is none of a {learner.name}: expected a {right}, such as"):
+        learner.family.fit(ordinary(learner), prior=prior)
+
+
+@pytest.mark.parametrize("family", [Binned, Kernel, Gaussians])
+def test_bins_have_no_names(family):
+    with pytest.raises(ValueError, match="names its values, and bins have no names: give one number for all"):
+        family.fit([1.0, 2.0, 4.0], prior=Dirichlet({"1": 1.0, "2": 1.0}))
+
+
+def test_an_interval_ends_where_nothing_speaks_for_more():
+    assert (Beta(0, 0) + Bernoulli.tally([1, 1])).interval() == (1, 1)
+    assert (Beta(0, 2) + Bernoulli.tally([0])).interval() == (0, 0)
+    low, high = (Dirichlet({"a": 0.0, "b": 0.0, "c": 0.0}) + Categorical.tally(["a", "b"])).interval()
+    shares = dict(zip(Labels.of("abc").texts(), zip(low, high)))
+    assert shares["c"] == (0, 0)
+    assert shares["a"] == pytest.approx((Beta(1, 1)).interval())
+
+
+@pytest.mark.parametrize("variance", ["per_class", "pooled", 2.0])
+def test_what_is_known_of_a_median_is_what_is_known_of_the_mean_of_the_logs(variance):
+    x, groups = ordinary(BY_NAME["LogGaussian"], 40), list("aaab") * 10
+    above = np.flatnonzero(x)
+    logs = Gaussian.tally(np.log(x[above]), groups=[groups[i] for i in above])
+    column, prior = Column(variance=variance), BY_NAME["LogGaussian"].prior
+    sizes = LogGaussian.posterior(LogGaussian.tally(x, groups=groups), prior, column).interval()
+    np.testing.assert_allclose(np.log(sizes), Gaussian.posterior(logs, prior.log, column).interval(), rtol=1e-9)
+
+
+@plug_in
+def test_a_table_reads_the_rate_that_was_estimated(estimate):
+    tally = Exponential.tally([1.0, 2.0, 3.0, 10.0], groups=list("aaab"))
+    estimated, posterior = Exponential.estimate(tally, estimate, Gamma(2.0, 1.0)), Gamma(2.0, 1.0) + tally
+    read = [row["rate"] for _, row in Exponential.readings("w", estimated, posterior, 0.95)]
+    assert read == estimated.rate.tolist()
+    expected = {"mle": 3 / 6, "map": 4 / 7, "mean": 5 / 7}[estimate]
+    assert read[tally.groups.texts().index("a")] == pytest.approx(expected)
+
+
+ROWS = {"no rows": 0, "one row": 1, "the same row twice": 2, "rows of weight 0": 40, "many rows": 40}
 
 
 @every_family
@@ -320,14 +472,22 @@ ROWS = {"no rows": 0, "one row": 1, "the same row twice": 2, "many rows": 40}
 def test_an_estimate_exists_or_says_in_words_why_not(learner, estimate, rows, prior):
     x = ordinary(learner, 40)
     x = x[: ROWS[rows]] if rows != "the same row twice" else [x[0], x[0]]
-    words = ""
+    words, weights = "", np.zeros(len(x)) if rows == "rows of weight 0" else None
     try:
         start = learner.prior if prior == "proper" else None
-        fitted = learner.family.fit(learner.column(x), estimate=estimate, prior=start)
+        fitted = learner.family.fit(learner.column(x), estimate=estimate, prior=start, weights=weights)
         log_p = fitted.log_prob(ordinary(learner, 10, 5))
     except ValueError as error:
         words = str(error)
-    assert len(words.split()) > 5 or not np.isnan(log_p).any()
+    assert len(words.split()) > 5 or (log_p.shape == (10,) and not np.isnan(log_p).any())
+
+
+@every_family_but_bins
+@given(seed=seeds)
+def test_a_prior_and_rows_that_are_taken_away_again_are_the_prior(learner, seed):
+    rows = learner.tally(ordinary(learner, 12, seed))
+    again = learner.prior + (rows - rows)
+    assert again.log_normaliser() == pytest.approx(learner.prior.over(rows - rows).log_normaliser(), rel=1e-12)
 
 
 @every_family_but_bins
@@ -354,6 +514,18 @@ def test_the_bins_of_groups_are_shared():
     for g, group in enumerate(tally.groups.texts()):
         own = np.bincount(codes[groups == group], minlength=len(batched.shares)) / (groups == group).sum()
         np.testing.assert_allclose(batched.shares[:, g], own, rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", [Binned, Kernel, Gaussians], ids=lambda family: family.__name__)
+def test_an_origin_moves_a_density_and_changes_nothing_else(family):
+    x = np.random.default_rng(4).poisson(20.0, 60).astype(float)
+    near = family.estimate(family.tally(x), "mle")
+    rows, column = Rows(np.zeros(60, np.int32), 1), Column(family, origin=1e6)
+    tally = Tally.of(Fixed(1), family.leaves([x + 1e6], rows, {"x": column}))
+    far = family.estimate(tally, "mle", column=column)
+    assert far.mean - 1e6 == pytest.approx(near.mean, abs=1e-6)
+    assert far.variance == pytest.approx(near.variance, rel=1e-6)
+    assert far.log_likelihood(tally) == pytest.approx(near.log_likelihood(family.tally(x)), rel=1e-6)
 
 
 # Evidence
@@ -394,11 +566,75 @@ def test_the_evidence_of_bins_is_that_of_their_counts():
     assert Binned.log_evidence(x, Dirichlet(0.7)) == pytest.approx(log_p, rel=1e-10)
 
 
-@pytest.mark.parametrize("name", ["Poisson", "Gaussian", "LogGaussian"])
-def test_a_prior_that_does_not_integrate_gives_no_evidence_and_says_so(name):
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    [
+        ("Poisson", None),
+        ("Exponential", None),
+        ("Gaussian", None),
+        ("LogGaussian", None),
+        ("Bernoulli", Beta(0, 0)),
+        ("Bernoulli", Beta(1, 0)),
+        ("Categorical", Dirichlet(0)),
+    ],
+)
+def test_a_prior_that_does_not_integrate_gives_no_evidence_and_says_so(name, prior):
     learner = BY_NAME[name]
     with pytest.raises(ValueError, match="does not integrate to 1"):
-        learner.family.log_evidence(ordinary(learner))
+        learner.family.log_evidence(ordinary(learner), prior)
+
+
+def test_a_value_that_a_prior_gives_no_mass_is_impossible():
+    assert Categorical.log_evidence(["a", "b"], Dirichlet({"a": 1.0})) == -math.inf
+    assert Categorical.log_evidence(["a", "a"], Dirichlet({"a": 1.0})) == 0
+
+
+@every_family
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan])
+def test_an_interval_has_a_probability_between_0_and_1(learner, level):
+    with pytest.raises(ValueError, match=f"level={level}: expected a probability between 0 and 1"):
+        learner.family.posterior(ordinary(learner), learner.prior).interval(level)
+
+
+@pytest.mark.parametrize("family", [Poisson, Exponential])
+def test_a_rate_of_no_values_has_no_exact_interval(family):
+    with pytest.raises(ValueError, match="no values, so their rate has no interval; give one or more"):
+        family.confidence([])
+
+
+def test_exact_intervals_are_the_textbooks():
+    x = np.array([4.0, 7.0, 1.0])
+    low, high = stats.chi2.ppf([0.05, 0.95], 2 * len(x)) / (2 * x.sum())
+    assert Exponential.confidence(x, 0.9) == pytest.approx((low, high))
+    low, high = stats.chi2.ppf(0.05, 2 * x.sum()) / 2, stats.chi2.ppf(0.95, 2 * x.sum() + 2) / 2
+    assert Poisson.confidence(x, 0.9) == pytest.approx((low / len(x), high / len(x)))
+    assert Poisson.confidence([0, 0]) == pytest.approx((0, stats.chi2.ppf(0.975, 2) / 4))
+
+
+@pytest.mark.parametrize(
+    "density",
+    [lambda r: r**9 * np.exp(-r), lambda r: r**9 / np.exp(r), lambda r: r**-11.0 * np.exp(-1 / r)],
+    ids=["endless times 0", "endless over endless", "the same at 0"],
+)
+def test_a_density_that_overflows_only_where_it_is_nothing_is_a_prior(density):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        prior = Quadrature(Poisson, density)
+        assert prior.proper
+        assert prior.mean == pytest.approx(10.0 if density(1e-3) > 0 else 1 / 9)
+
+
+def test_a_density_that_ends_in_no_number_is_refused():
+    with pytest.raises(ValueError, match=r"the prior density is not a number at 1\.\d+"), np.errstate(invalid="ignore"):
+        _ = Quadrature(Poisson, lambda r: np.sqrt(1 - r)).mean
+
+
+def test_one_value_has_no_exact_interval():
+    with pytest.raises(ValueError, match="one value says nothing of a variance"):
+        Gaussian.confidence([5.0])
+    halves = Gaussian.tally([1.0, 2.0, 3.0], weights=[0.5, 0.5, 0.5])  # one value and a half says a little
+    half = stats.t.ppf(0.95, 0.5) * math.sqrt(1.0 / 0.5 / 1.5)
+    assert Gaussian.confidence(halves, 0.9) == pytest.approx((2 - half, 2 + half))
 
 
 @every_family_but_bins

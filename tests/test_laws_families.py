@@ -4,11 +4,13 @@ import functools
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evenodds.families import Binned, Gaussian, numeric
+from evenodds.errors import DataError
+from evenodds.families import Binned, Gaussian, Poisson, numeric
 from evenodds.families.from_histogram import Places
 from evenodds.families.leaves import Rows
 from evenodds.labels import Fixed
@@ -236,3 +238,72 @@ def test_values_are_found_in_the_bins_in_which_they_were_counted(whole, middle, 
     counted = np.bincount(found.codes(x), minlength=len(found.shares))
     np.testing.assert_array_equal(counted, Binned.table(tally, column)[:, 0])
     np.testing.assert_array_equal(np.bincount(places.bins(x), minlength=len(places.at)), places.counts[:, 0])
+
+
+@every_family
+@pytest.mark.parametrize("weights", [None, np.ones(4)], ids=["alike", "weighed"])
+def test_each_row_has_a_group(learner, weights):
+    x = learner.column(learner.ordinary(np.random.default_rng(0), 4))
+    for groups, words in (
+        (["a", "b"], "2 group values for 4 rows"),
+        (list("abcab"), "5 group values for 4 rows"),
+        (["a", None, "b", "a"], "the group is missing in row 1; drop such rows"),
+        ([None] * 4, "the group is missing in row 0; drop such rows"),
+    ):
+        with pytest.raises(DataError, match=words):
+            learner.family.tally(x, groups=groups, weights=weights)
+
+
+@every_family
+def test_a_variable_is_one_column(learner):
+    x = learner.column(learner.ordinary(np.random.default_rng(0), 6))
+    column = np.array(x, dtype=object if learner.family.cells == "codes" else float)
+    assert learner.family.tally(column[:, None]) == learner.family.tally(x)
+    for table in (
+        column.reshape(3, 2),
+        pd.DataFrame(column.reshape(3, 2)),
+        column.reshape(1, 6),
+        column[0:1].reshape(()),
+    ):
+        with pytest.raises(DataError, match="expected one column of values, got an array of shape"):
+            learner.family.tally(table)
+
+
+@every_family
+def test_weights_beyond_what_integers_hold_are_weights(learner):
+    x = learner.column(learner.ordinary(np.random.default_rng(0), 6))
+    heavy, light = (learner.tally(x, weights=np.full(6, weight)) for weight in (1e19, 1.0))
+    assert_same(heavy * 1e-19, light, [learner.tally([row]) for row in x], weight=1.0)
+
+
+def test_the_largest_numbers_can_be_scaled_and_larger_ones_are_refused():
+    largest = Gaussian.tally([9e148, -9e148]) * 0.5
+    assert np.isfinite(largest.sums).all()
+    with pytest.raises(DataError, match="whose squares overflow: rescale it"):
+        Gaussian.tally([1e150])
+
+
+@every_family
+def test_groups_are_those_that_rows_have(learner):
+    """Whole numbers are codes by themselves, and a list of categories may have more than occur."""
+    x, groups = learner.column(learner.ordinary(np.random.default_rng(0), 4)), ["0", "0", "5", "5"]
+    tally = learner.family.tally(x, groups=groups)
+    for same in (np.array([0, 0, 5, 5]), pd.Categorical(groups, categories=["0", "3", "5"])):
+        found = learner.family.tally(x, groups=same)
+        assert found.groups == tally.groups
+        assert_same(found, tally)
+
+
+@pytest.mark.parametrize(
+    "learner", [one for one in LEARNERS if one.family.cells == "numbers"], ids=lambda one: one.name
+)
+def test_masked_values_are_missing(learner):
+    x = learner.column(learner.ordinary(np.random.default_rng(0), 4))
+    masked = np.ma.array(x, mask=[False, True, False, False])
+    assert_same(learner.family.tally(masked), learner.family.tally(x[[0, 2, 3]]))
+
+
+@pytest.mark.parametrize("count", [1e149, 1e200, float("inf")])
+def test_a_count_that_is_too_large_is_refused_by_its_own_name(count):
+    with pytest.raises(DataError, match=r"column 'x' is .* in row 1: a Poisson column holds counts 0, 1, 2, …"):
+        Poisson.tally([1.0, count])

@@ -13,12 +13,16 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from command import invoke
-from evenodds.audit import evaluate
+from evenodds.audit.held_out import of_rows
+from evenodds.cells import as_column, codes
 from evenodds.data.files import read
+from evenodds.data.kept import Learnt
+from evenodds.data.memory import table as as_table
 from evenodds.families import Binned, Gaussians, Kernel, left_words
 from evenodds.families import words as words_family
 from evenodds.families.left_out import Left, once_each
 from evenodds.families.word_shares import unit_of
+from evenodds.models.left_out import LeftOut
 from evenodds.models.naive_bayes import Model
 from evenodds.tally import Tally
 from evenodds.text import leave_kernels, list_kernels, table_kernels, whole_kernels
@@ -30,6 +34,7 @@ from test_words_laws import document, learn
 ESTIMATES = ["predictive", "mean", "map", "mle"]
 CLASSES = ["a", "b", "c"]
 EXACT = [learner for learner in LEARNERS if learner.family not in (Binned, Gaussians, Kernel)]  # cuts and widths stay
+OPEN = {eo.Categorical: [eo.Dirichlet(0.7), eo.Dirichlet({"red": 2.0})]}  # priors of values that they do not name
 TEXTS = [
     {},
     {"ngrams": 2, "prior": "pooled"},
@@ -102,7 +107,7 @@ def test_every_family_forgets_the_row_it_scores(learner, estimate, data):
         values = [None if value != value else round(value, 3) for value in values]
     column = eo.Column(
         learner.family,
-        prior=data.draw(st.sampled_from([None, learner.prior])),
+        prior=data.draw(st.sampled_from([None, learner.prior, *OPEN.get(learner.family, [])])),
         variance=data.draw(st.sampled_from(["per_class", "pooled", 2.5])),
     )
     how = {
@@ -228,8 +233,10 @@ def test_texts_beside_other_columns_on_any_number_of_threads(monkeypatch):
     nb = eo.NaiveBayes({"text": eo.Words(), "sender": eo.Categorical}).fit(table, y)
     got = nb.leave_one_out(table, y)
     assert_close(got, without_each(fixed(nb.model_), table, y))
-    monkeypatch.setattr("evenodds.models.naive_bayes.MESSAGES", 7)
+    monkeypatch.setattr("evenodds.models.scorer.MESSAGES", 7)
+    learnt = Learnt(as_table(table), codes(as_column(y)))
     for threads in (1, 2, 5):
+        assert len(list(LeftOut(nb.model_).blocks(learnt, lambda *said: None, threads))) == threads
         assert nb.model_.leave_one_out(table, y, threads=threads).tobytes() == got.tobytes()
 
 
@@ -252,6 +259,31 @@ def test_a_class_whose_only_row_is_left_out_is_unknown():
     assert log_p[4, 2] == -np.inf  # c, and with it the value r: what is left is the prior of a and b
     np.testing.assert_allclose(np.exp(log_p[4, :2]), [0.5 / 0.8, 0.3 / 0.8])
     assert np.isfinite(log_p[:4]).all()
+
+
+@pytest.mark.parametrize("prior", ["flat", "pooled"])
+def test_the_only_value_of_a_column_says_nothing_once_it_is_left_out(prior):
+    table, y = pa.table({"x": pa.array(["red", None, None, None], pa.string())}), ["a", "a", "b", "b"]
+    nb = eo.NaiveBayes(eo.Categorical, prior=prior, unseen="prior", smoothing=0.3).fit(table, y)
+    np.testing.assert_allclose(np.exp(nb.leave_one_out(table, y)), [[1 / 3, 2 / 3]] * 2 + [[2 / 3, 1 / 3]] * 2)
+
+
+def test_rounding_decides_no_draw():
+    """Without the second row one 0 and one 1 of weight 0.3 are left: the mode is in the middle, not at 0 or 1."""
+    table, y = pa.table({"x": pa.array([None, 0.0, None, None, 0.0, 1.0])}), list("abaabb")
+    schema = eo.Schema({"x": eo.Column(eo.Bernoulli)}, "class")
+    how = {"estimate": "map", "prior": "flat", "smoothing": 0.3, "class_weight": {"a": 2.0, "b": 0.3}}
+    model = eo.NaiveBayes(schema=schema, **how).partial_fit(table, y).model_
+    assert_close(model.leave_one_out(table, y), without_each(model, table, y))
+
+
+def test_a_class_of_prior_nought_has_none_under_a_temper_either():
+    rng = np.random.default_rng(0)
+    y, table = rng.choice(list("abc"), 60), pa.table({"x": rng.choice(list("pqr"), 60)})
+    nb = eo.NaiveBayes(eo.Categorical, temper=True, class_prior={"a": 0.5, "b": 0.5, "c": 0.0}).fit(table, y)
+    for log_p in (nb.leave_one_out(table, y), nb.predict_log_proba(table)):
+        assert np.isneginf(log_p[:, 2]).all()
+        np.testing.assert_allclose(np.exp(log_p).sum(axis=1), 1.0)
 
 
 def test_leaving_out_takes_no_python_for_each_row(monkeypatch):
@@ -389,7 +421,8 @@ def test_files_and_the_command_line(tmp_path):
     nb.save(model)
     log_p = nb.leave_one_out(str(path), "level")
     assert log_p.shape == (200, 3)
-    metrics, report = evaluate.leave_one_out(nb.model_, read(str(path)))
+    held = of_rows(nb.model_, read(str(path)))
+    metrics, report = held.metrics(), held.report
     assert metrics.rows == 200 == report.rows
     assert metrics.accuracy == (nb.classes_[log_p.argmax(axis=1)] == y.to_numpy()).mean()
     said = []

@@ -9,7 +9,19 @@ from scipy import stats
 
 import evenodds as eo
 from evenodds.data.titanic import titanic
-from evenodds.families import Bernoulli, Beta, Categorical, Dirichlet, Gamma, Gaussian, Poisson, Quadrature, weigh
+from evenodds.families import (
+    Bernoulli,
+    Beta,
+    Categorical,
+    Dirichlet,
+    Exponential,
+    Gamma,
+    Gaussian,
+    Poisson,
+    Quadrature,
+    StudentT,
+    weigh,
+)
 
 
 def coin(heads, tails, **settings):
@@ -56,6 +68,12 @@ def test_a_beta_is_the_flat_one_and_pseudo_counts():
 def test_posterior_mean_and_map_under_beta_2_2(heads, tails, mean, mode):
     assert coin(heads, tails, prior=Beta(2, 2)) == pytest.approx(mean)
     assert coin(heads, tails, prior=Beta(2, 2), estimate="map") == pytest.approx(mode)
+
+
+def test_a_tally_is_fitted_as_its_values_are():
+    assert Poisson.fit(Poisson.tally([3, 0, 1, 5])) == Poisson.fit([3, 0, 1, 5])
+    with pytest.raises(ValueError, match="a tally has its weights in it"):
+        Poisson.fit(Poisson.tally([3, 0]), weights=[1, 2])
 
 
 @pytest.mark.parametrize(("heads", "tails"), [(3, 7), (2, 0), (0, 5)])
@@ -114,9 +132,34 @@ def test_a_few_models_are_weighed_by_their_evidence():
     assert table["bayes_factor"] == pytest.approx([1.0, unknown / fair])
     unfair = weigh({"fair": Bernoulli(0.5), "unknown": (Bernoulli, Beta(1, 1))}, heads, {"fair": 0.9, "unknown": 0.1})
     assert unfair["probability"][0] == pytest.approx(0.9 * fair / (0.9 * fair + 0.1 * unknown))
+    some_missing = weigh({"fair": Bernoulli(0.5), "unknown": (Bernoulli, Beta(1, 1))}, [*heads, None])
+    assert some_missing["probability"] == table["probability"]
+    with pytest.raises(ValueError, match="prior: model 'unknown' not found; did you mean 'unknwon'"):
+        weigh({"fair": Bernoulli(0.5), "unknown": (Bernoulli, Beta(1, 1))}, heads, {"fair": 0.9, "unknwon": 0.1})
 
 
-@pytest.mark.parametrize("heads", [0, 2, 500])
+def test_models_of_several_groups_are_weighed_by_all_of_them():
+    heads, models = [1] * 9 + [0], {"fair": Bernoulli(0.5), "unknown": (Bernoulli, Beta(1, 1))}
+    found = weigh(models, Bernoulli.tally(heads, groups=["a", "b"] * 5))
+    each = [Bernoulli.log_evidence(heads[k::2], Beta(1, 1)) for k in (0, 1)]
+    assert found["log_evidence"] == pytest.approx([10 * math.log(0.5), sum(each)])
+
+
+@pytest.mark.parametrize(
+    ("models", "prior", "words"),
+    [
+        ({}, None, "there are no models to weigh; name one at least"),
+        ({"fair": Bernoulli(0.5)}, {"fair": math.nan}, "prior: 'fair' has nan, expected a probability"),
+        ({"fair": Bernoulli(0.5)}, {"fair": -1}, "prior: 'fair' has -1, expected a probability"),
+        ({"t": StudentT(3, 0, 1)}, None, "a StudentT has no likelihood of a tally; give the values themselves"),
+    ],
+)
+def test_what_cannot_be_weighed_is_refused_in_words(models, prior, words):
+    with pytest.raises(ValueError, match=words):
+        weigh(models, Bernoulli.tally([1, 0]), prior)
+
+
+@pytest.mark.parametrize("heads", [0, 2, 500, 100_000])
 def test_quadrature_is_held_to_the_conjugate_answer(heads):
     tally = Bernoulli.tally([1] * heads + [0] * 3)
     by_quadrature = Quadrature(Bernoulli, lambda p: p * (1 - p)) + tally
@@ -124,18 +167,54 @@ def test_quadrature_is_held_to_the_conjugate_answer(heads):
     assert by_quadrature.mean == pytest.approx(exact.mean, rel=1e-9)
     assert by_quadrature.variance == pytest.approx(exact.variance, rel=1e-8)
     assert by_quadrature.mode == pytest.approx(exact.mode, abs=1e-6)
-    assert by_quadrature.interval() == pytest.approx(exact.interval(), abs=1e-4)
+    assert by_quadrature.interval() == pytest.approx(exact.interval(), rel=1e-10)
+    assert by_quadrature.cdf(exact.mean) == pytest.approx(exact.cdf(exact.mean), rel=1e-10)
     prior = Quadrature(Bernoulli, lambda p: p * (1 - p))
     assert Bernoulli.log_evidence(tally, prior) == pytest.approx(Bernoulli.log_evidence(tally, Beta(2, 2)), rel=1e-9)
 
 
-def test_quadrature_over_a_rate_is_held_to_the_gamma():
-    tally = Poisson.tally(np.array([3.0, 0.0, 1.0, 5.0]))
-    by_quadrature, exact = Quadrature(Poisson, lambda r: r * np.exp(-r)) + tally, Gamma(2, 1) + tally
-    assert by_quadrature.mean == pytest.approx(exact.mean, rel=1e-8)
-    assert by_quadrature.variance == pytest.approx(exact.variance, rel=1e-6)
-    prior = Quadrature(Poisson, lambda r: r * np.exp(-r))
-    assert Poisson.log_evidence(tally, prior) == pytest.approx(Poisson.log_evidence(tally, Gamma(2, 1)), rel=1e-7)
+@pytest.mark.parametrize(
+    ("family", "scale"),
+    [(Exponential, scale) for scale in (1e-12, 1e-3, 1.0, 1e5, 1e12)] + [(Poisson, scale) for scale in (1, 1e5)],
+)
+def test_quadrature_over_a_rate_is_held_to_the_gamma(family, scale):
+    x = np.array([3.0, 0.0, 1.0, 5.0]) * scale
+    tally = family.tally(x if family is Exponential else np.ceil(x))
+    unit = 1 / scale if family is Exponential else scale  # what rates are like
+    prior, gamma = Quadrature(family, lambda rate: rate / unit * np.exp(-rate / unit)), Gamma(2, 1 / unit)
+    by_quadrature, exact = prior + tally, gamma + tally
+    log = family(exact.mean).log_likelihood(tally) - family.base_measure(tally)
+    rounding = 2.0**-52 * abs(float(log))  # of what is integrated: 2e-9 where logs are 1e7
+    assert by_quadrature.mean == pytest.approx(exact.mean, rel=1e-12)
+    assert by_quadrature.variance == pytest.approx(exact.variance, rel=1e-8)
+    assert by_quadrature.mode == pytest.approx(exact.mode, rel=1e-5)
+    assert by_quadrature.interval() == pytest.approx(exact.interval(), rel=1e-10)
+    assert by_quadrature.cdf(exact.mean) == pytest.approx(exact.cdf(exact.mean), rel=max(1e-10, rounding))
+    assert family.log_evidence(tally, prior) == pytest.approx(family.log_evidence(tally, gamma), rel=1e-9)
+
+
+def test_a_quadrature_is_over_one_parameter_of_one_group():
+    with pytest.raises(ValueError, match="over one parameter; a Gaussian has several: 'mean', 'variance'"):
+        Quadrature(Gaussian, np.ones_like)
+    with pytest.raises(ValueError, match="over the parameter of one group; give a conjugate prior, or one group"):
+        Poisson.fit([1], prior=Quadrature(Poisson, np.ones_like) + Poisson.tally([1, 2], groups=["a", "b"]))
+    with pytest.raises(ValueError, match="is none of a Poisson: expected a Gamma"):
+        Poisson.fit([1], prior=Quadrature(Bernoulli, np.ones_like))
+
+
+@pytest.mark.parametrize("density", [np.ones_like, lambda rate: 1 / rate, lambda rate: 1 / (1 + rate)])
+def test_a_density_of_rates_that_does_not_fall_off_gives_no_evidence_but_a_posterior(density):
+    prior, tally = Quadrature(Poisson, density), Poisson.tally([3, 0, 1, 5])
+    with pytest.raises(ValueError, match="does not integrate to 1"):
+        Poisson.log_evidence(tally, prior)
+    assert 1 < (prior + tally).mean < 4
+
+
+def test_a_prior_density_that_is_no_number_somewhere_is_refused():
+    with pytest.raises(
+        ValueError, match=r"the prior density is not a number at 0\.\d+: write it so that it is 0 or more"
+    ):
+        _ = Quadrature(Bernoulli, lambda p: np.where(p < 0.5, np.nan, p)).mean
 
 
 def test_a_triangle_of_a_prior_has_no_conjugate_answer_but_an_answer():

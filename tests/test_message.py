@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import evenodds as eo
+from evenodds.__main__ import _explanation
 from evenodds.data.messages import messages
+from evenodds.text import quick
 
 HOWS = {
     "counts": eo.Words(),
@@ -49,6 +51,15 @@ def test_an_impossible_message_leaves_the_prior():
     for text, expected in (("b1 c1", [1 / 3, 2 / 3]), ("b1", [1, 0])):
         np.testing.assert_allclose(nb.predict_proba([text])[0], expected)
         np.testing.assert_array_equal(nb.predict_proba([text])[0], nb.predict_proba([text, text])[0])
+
+
+def test_an_impossible_message_is_explained_by_the_prior_in_the_small_process_too(tmp_path):
+    nb = eo.NaiveBayes(columns=eo.Words(), estimate="mle").fit(["a1 b1", "c1 d1", "c1"], [0, 1, 1])
+    nb.save(tmp_path / "model.eo")
+    [why] = nb.explain(["b1 c1"])
+    assert (why.of, why.total) == (1, pytest.approx(np.log(2)))
+    assert quick.load(tmp_path / "model.eo").log_joint("b1 c1") == nb.predict_joint_log_proba(["b1 c1"])[0].tolist()
+    assert repr(_explanation(str(tmp_path / "model.eo"), "b1 c1")) == repr(why)
 
 
 def test_threads_do_not_share_a_reader():

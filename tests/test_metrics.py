@@ -21,6 +21,8 @@ from sklearn.metrics import (
 
 from evenodds.audit import judge
 from evenodds.audit.metrics import Metrics, tally
+from evenodds.audit.ranked import keys_of, scores
+from evenodds.audit.reliability import Reliability
 from evenodds.errors import DataError
 from evenodds.families import Beta
 
@@ -101,10 +103,17 @@ def test_one_half_is_a_tie_whatever_the_other_classes_share():
     assert m.per_class[0]["auc"] == 0.5
 
 
+def test_a_row_whose_probability_is_the_threshold_reaches_it():
+    p = np.arange(1, 100) / 100
+    found = scores(tally(["no", "yes"] * 49 + ["no"], np.log(np.column_stack([1 - p, p])), ["no", "yes"]), "yes")
+    for threshold in p:
+        assert sum(found.above(threshold)) == (p >= threshold).sum(), threshold
+
+
 @given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=30))
 def test_keys_are_in_the_order_of_the_log_odds(odds):
     odds = np.sort(odds)
-    keys = judge._keys(odds).astype(int)
+    keys = keys_of(odds).astype(int)
     assert np.all(np.diff(keys) >= 0)
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.diff(odds) > np.maximum(2e-9, 1.3e-7 * np.abs(odds[1:]))
@@ -178,6 +187,16 @@ def test_fading_changes_no_share():
     assert faded.rows == pytest.approx(120)
     for name in ("accuracy", "log_loss", "brier", "ece", "auc"):
         assert getattr(faded, name) == pytest.approx(getattr(whole, name), abs=1e-12)
+
+
+def test_weights_that_are_fractions_leave_no_row_that_was_never_scored():
+    for seed in range(20):
+        y, log_p, classes = forecast(2, seed=seed)
+        judged = tally(y, log_p, classes, np.random.default_rng(seed).random(len(y)))
+        for name in classes:
+            of = scores(judged, name)
+            assert of.own[0] == of.rest[0] == 0.0
+            assert Reliability(name, of).line is not None
 
 
 def test_many_rows_are_judged_in_blocks(monkeypatch):
@@ -356,6 +375,7 @@ def test_as_json():
     assert data["confusion"]["c0"]["c1"] == m.confusion[0]["c1"]
     assert [row["class"] for row in data["per_class"]] == data["classes"] == classes
     assert sum(row["rows"] for row in data["calibration"]) == data["rows"] == 400
+    assert [name for name, value in data.items() if value == m.slope] == ["slope"]  # under one name
 
 
 # What is refused

@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 import evenodds as eo
+from evenodds.cli.answers import OfMixture
 from evenodds.data.geyser import geyser
+from evenodds.data.memory import table
 from evenodds.models.mixture import kernels
 from evenodds.models.mixture import rows as mixture_rows
 from evenodds.models.mixture.em import em, expectation
@@ -92,7 +95,10 @@ def test_a_step_of_gaussians_is_the_books(kind, missing, prior):
     np.testing.assert_allclose(
         model.log_joint(X), gaussian_joint(X, begin.weights, means, model.covariances), rtol=1e-9
     )
-    scale = None if prior is None else np.array([believed.scale(name, 3) for name in model.names])
+    known = [(x[~np.isnan(x)], w[~np.isnan(x)]) for x in X.T]
+    scale = (
+        None if prior is None else np.array([np.cov(x, aweights=v, ddof=0) for x, v in known]) * 3 ** (-2 / len(X.T))
+    )
     log, weights, means, covariances = gaussian_step(
         X, w, begin.weights, means, model.covariances, kind, prior or 0.0, scale
     )
@@ -166,13 +172,17 @@ def test_threads_and_shards_change_nothing(family, kind, monkeypatch):
     monkeypatch.setattr(mixture_rows, "SAMPLE", 300)
     monkeypatch.setattr(mixture_rows, "SHARD", 512)
     several = [
-        eo.Mixture(family, 3, covariance=kind, random_state=1, threads=t, most=12, tolerance=0, starts=2)
+        eo.Mixture(family, 3, covariance=kind, random_state=1, threads=t, max_iter=12, tolerance=0, n_init=2)
         for t in (1, 4)
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         one, four = (m.fit(X).model_ for m in several)
         assert one == four  # to the last bit
+        held = mixture_rows.HELD
+        monkeypatch.setattr(mixture_rows, "HELD", 0)  # rows are read again at every step
+        assert several[1].fit(X).model_ == one
+        monkeypatch.setattr(mixture_rows, "HELD", held)
         monkeypatch.setattr(mixture_rows, "SHARD", 1000)
         other = several[0].fit(X).model_
     np.testing.assert_allclose(other.trace, one.trace, rtol=1e-11)
@@ -205,7 +215,7 @@ def test_files_are_memory(family, kind, tmp_path, monkeypatch):
     w = np.random.default_rng(2).choice([0.5, 1.0, 3.0], 900)
     X.assign(w=w, more="x").to_csv(tmp_path / "a.csv", index=False)
     monkeypatch.setattr(mixture_rows, "SAMPLE", 200)  # so that the rows are read again
-    how = {"covariance": kind, "random_state": 3, "most": 30, "columns": list(X.columns)}
+    how = {"covariance": kind, "random_state": 3, "max_iter": 30, "columns": list(X.columns)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         memory = eo.Mixture(family, 2, **how).fit(X, sample_weight=w)
@@ -306,11 +316,11 @@ def test_every_kernel_is_its_python(name):
 def polished(which, k, kind):
     """Ours and scikit-learn's, from the same start, as far as EM goes."""
     X = {"faithful": faithful, "galaxies": galaxies}[which]()
-    begin = eo.Mixture(k=k, covariance=kind, prior=None, random_state=1, most=3)
+    begin = eo.Mixture(k=k, covariance=kind, prior=None, random_state=1, max_iter=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         begin.fit(X)
-    mine = eo.Mixture(k=k, covariance=kind, prior=None, start=begin, tolerance=0, most=20_000).fit(X)
+    mine = eo.Mixture(k=k, covariance=kind, prior=None, start=begin, tolerance=0, max_iter=20_000).fit(X)
     precision = np.linalg.inv(begin.covariances_)
     theirs = GaussianMixture(
         k,
@@ -358,6 +368,8 @@ def test_the_number_of_components_is_chosen_and_the_curve_is_told():
     assert min(curve["bic"]) == curve["bic"][1] == mixture.bic_
     assert all(icl >= bic for icl, bic in zip(curve["icl"], curve["bic"]))
     assert curve["icl"][0] == curve["bic"][0]
+    shares = mixture.predict_proba(faithful())
+    assert mixture.icl_ - mixture.bic_ == pytest.approx(-2 * xlogy(shares, shares).sum(), rel=1e-9)
     wide = eo.Mixture(eo.Poisson, k=[1, 2, 3], criterion="icl", random_state=0).fit(made(eo.Poisson, n=300, k=2))
     assert wide.k_ == wide.curve_["k"][int(np.argmin(wide.curve_["icl"]))]
 
@@ -395,9 +407,46 @@ def test_a_start_of_rows_and_a_start_that_is_done():
         eo.Mixture(start=rows, covariance="tied").fit(X)
 
 
+@pytest.mark.parametrize("gone", [[], ["x"], ["y"], ["z"], ["x", "z"]])
+@pytest.mark.parametrize("new", [[], ["w"], ["a", "zz"]])
+def test_a_start_of_categories_is_read_by_their_names(gone, new):
+    old = eo.Mixture(eo.Categorical, 2, random_state=0).fit({"a": list("xyzzyx") * 5, "b": list("uvuuvu") * 5})
+    values = [one for one in "xyz" if one not in gone] + new
+    rows = {"a": values * 8 + values[:1] * 8, "b": (["u", "v"] * 99)[: 8 * len(values) + 8]}
+    for prior in (0.01, None):
+        warm = eo.Mixture(eo.Categorical, start=old, prior=prior).fit(rows)
+        column = warm.model_.column("a")
+        assert sorted(column.labels.texts()) == sorted(values)
+        assert warm.log_likelihood_ == pytest.approx(warm.score_samples(rows).sum())
+        shares = dict(zip(column.labels.texts(), (column.shares @ warm.weights_).tolist()))
+        total = 8 * len(values) + 8
+        assert shares == pytest.approx({v: (16 if v == values[0] else 8) / total for v in values}, abs=0.01)
+
+
+def test_a_start_leaves_a_new_value_its_share_of_all_rows():
+    old = eo.Mixture(eo.Categorical, 1, prior=None).fit({"a": list("xxxy") * 5})
+    new = eo.Mixture(eo.Categorical, start=old, prior=None).fit({"a": list("xyww") * 5})
+    # half of the rows are w; what is left is shared as x and y were, three to one
+    assert new.model_.trace[0] == pytest.approx(5 * np.log(3 / 8) + 5 * np.log(1 / 8) + 10 * np.log(1 / 2))
+
+
+@pytest.mark.parametrize("prior", [0.01, None])
+def test_rows_that_are_impossible_under_the_start_are_learnt(prior):
+    flat, flags = np.array([[0.0, 0.0], [0.0, 1.0]] * 10), np.array(list(itertools.product([0.0, 1.0], repeat=2)) * 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        old = eo.Mixture(eo.Bernoulli, 2, prior=prior, random_state=0).fit(flat)
+        new = eo.Mixture(eo.Bernoulli, start=old, prior=prior).fit(flags)
+    assert new.model_.trace[0] == -np.inf
+    assert new.n_iter_ > 1
+    np.testing.assert_allclose(new.means_[:, 0] @ new.weights_, 0.5, atol=0.01)
+    assert np.isfinite(new.log_likelihood_)
+    assert MixtureModel.from_bytes(new.model_.to_bytes()) == new.model_
+
+
 def test_not_converged_is_told():
-    with pytest.warns(ConvergenceWarning, match="not converged after 2 steps"):
-        mixture = eo.Mixture(k=3, most=2, random_state=0).fit(faithful())
+    with pytest.warns(ConvergenceWarning, match=r"not converged after 2 steps.*\(max_iter=\)"):
+        mixture = eo.Mixture(k=3, max_iter=2, random_state=0).fit(faithful())
     assert not mixture.converged_
     assert mixture.n_iter_ == 2
 
@@ -486,6 +535,15 @@ def test_counts_that_are_none(family, X, message):
         eo.Mixture(family, 2, random_state=0).fit(X)
 
 
+def test_columns_that_are_called_as_a_tables_figures_are():
+    X = pd.DataFrame(made(eo.Gaussian, d=2), columns=["weight", "component"])
+    mixture = eo.Mixture(k=2, random_state=0).fit(X)
+    shown = mixture.model_.table()
+    assert shown.names == ["component_", "weight_", "weight", "weight ±", "component", "component ±"]
+    assert shown["weight_"] == mixture.weights_.tolist()
+    assert shown["weight"] == mixture.means_[:, 0].tolist()
+
+
 def test_few_rows_far_from_zero_and_of_any_size():
     near = np.array([[0.0], [1.0], [10.0], [11.0], [12.0]])
     plain = eo.Mixture(k=2, random_state=0).fit(near)
@@ -529,6 +587,21 @@ def test_em_stops_where_nothing_is_to_be_gained():
     assert run.converged
     longer = em(run.components, found.each, believed, 0.0, 2000)
     assert 0 <= longer.objective - run.objective < 82 * 1e-8
+
+
+def test_a_table_is_read_once_and_answers_come_of_one_look(monkeypatch):
+    X = pd.DataFrame(made(eo.Gaussian, n=9000), columns=list("abc"))
+    made_blocks, looked, block_of, log_joint = [], [], mixture_rows.block_of, MixtureModel.log_joint
+    monkeypatch.setattr(mixture_rows, "block_of", lambda *args: made_blocks.append(1) or block_of(*args))
+    monkeypatch.setattr(MixtureModel, "log_joint", lambda self, *args: looked.append(1) or log_joint(self, *args))
+    model = eo.Mixture(k=2, random_state=0, max_iter=5, tolerance=1).fit(X).model_
+    assert len(model.trace) > 1
+    assert len(made_blocks) == 2  # the sample, and all rows
+    OfMixture(model, True).columns(table(X), 1, str)
+    assert len(looked) == 1
+    shares, log_p = model.shares_and_log_prob(X)
+    np.testing.assert_array_equal(shares, model.shares(X))
+    np.testing.assert_array_equal(log_p, model.log_prob(X))
 
 
 def test_a_table_is_not_copied():

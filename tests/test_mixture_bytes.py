@@ -8,6 +8,7 @@ import pytest
 
 import evenodds as eo
 import spoilt
+from evenodds import file
 from evenodds.models.mixture.model import MixtureModel
 
 
@@ -46,6 +47,20 @@ def use(model):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_spoilt_file_is_refused_in_a_sentence_or_is_a_mixture(seed):
     spoilt.check(MixtureModel, originals(), use, seed)
+
+
+def test_settings_are_called_in_the_file_as_they_were():
+    _, header = file.unpack(eo.Mixture(k=1, n_init=3, max_iter=77).fit([[1.0], [2.0], [4.0]]).model_.to_bytes())
+    assert (header["settings"]["starts"], header["settings"]["most"]) == (3, 77)
+
+
+@pytest.mark.parametrize("cut", [1, 3])
+def test_a_trace_of_other_steps_than_are_told_is_refused(cut):
+    arrays, header = file.unpack(originals()[0])
+    header["tried"] = [{**one, "converged": False} for one in header["tried"]]
+    header.pop("format")
+    with pytest.raises(ValueError, match="it has no steps, or such as never were"):
+        MixtureModel.from_bytes(file.pack({**arrays, "trace": arrays["trace"][:cut]}, header))
 
 
 @pytest.mark.parametrize("which", range(7))

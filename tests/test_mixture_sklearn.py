@@ -7,11 +7,11 @@ from evenodds import Categorical, Mixture
 
 ESTIMATORS = [
     Mixture(k=2),
-    Mixture(k=2, covariance="tied", starts=2),
-    Mixture(k=2, covariance="diagonal", starts=2),
-    Mixture(k=2, covariance="spherical", starts=2),
-    Mixture(k=(1, 2), starts=2),
-    Mixture(Categorical, k=2, starts=2),
+    Mixture(k=2, covariance="tied", n_init=2),
+    Mixture(k=2, covariance="diagonal", n_init=2),
+    Mixture(k=2, covariance="spherical", n_init=2),
+    Mixture(k=(1, 2), n_init=2),
+    Mixture(Categorical, k=2, n_init=2),
 ]
 
 

@@ -7,9 +7,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 from scipy import stats
 
 import evenodds as eo
+from evenodds.data.titanic import titanic
+from evenodds.models.bridge.fit import bridge
+from evenodds.models.left_out import learnt_of
 from tables import COLUMNS, fitted, mixed
 
 
@@ -45,7 +49,7 @@ def test_two_classes_explain_the_decision_function():
 
 def test_one_row_has_one_explanation_and_names_the_missing():
     nb = fitted()
-    why = nb.explain(pd.DataFrame({"colour": ["red"], "age": [30.0]}, columns=list(COLUMNS)))
+    [why] = nb.explain(pd.DataFrame({"colour": ["red"], "age": [30.0]}, columns=list(COLUMNS)))
     notes = {term.column: term.note for term in why.terms if term.note}
     assert notes == dict.fromkeys(("flag", "kicks", "height", "fare", "wait"), "missing: no evidence")
     assert "colour = red" in repr(why)
@@ -56,20 +60,61 @@ def test_a_flag_is_explained_by_the_word_that_was_given():
     rows = [{"surgery": word, "age": 30 + i % 7} for i, word in enumerate(["yes", "no"] * 20)]
     nb = eo.NaiveBayes().fit(rows, [word["surgery"] == "yes" for word in rows])
     assert nb.model_.schema.columns["surgery"].family is eo.Bernoulli
-    said = {words: nb.explain([{"surgery": words}]).terms for words in ("no", "yes", "true", None)}
+    said = {words: nb.explain([{"surgery": words}])[0].terms for words in ("no", "yes", "true", None)}
     shown = {given: next(term.value for term in terms if term.column == "surgery") for given, terms in said.items()}
     assert shown == {"no": "no", "yes": "yes", "true": "true", None: None}
-    assert next(t.value for t in nb.explain([{"surgery": 1, "age": 31}]).terms if t.column == "surgery") == 1
+    assert next(t.value for t in nb.explain([{"surgery": 1, "age": 31}])[0].terms if t.column == "surgery") == 1
 
 
 def test_a_class_may_be_explained_against_another():
     X, _ = mixed(5)
-    why = fitted().explain(X.iloc[[0]], of="hi", against="lo")
-    back = fitted().explain(X.iloc[[0]], of="lo", against="hi")
+    [why] = fitted().explain(X.iloc[[0]], of="hi", against="lo")
+    [back] = fitted().explain(X.iloc[[0]], of="lo", against="hi")
     assert (why.of, why.against) == ("hi", "lo")
     assert why.total == pytest.approx(-back.total)
-    with pytest.raises(eo.DataError, match="no class 'high'; the classes are 'hi', 'lo', 'mid'"):
+    with pytest.raises(eo.DataError, match="class 'high' not found; did you mean 'hi'"):
         fitted().explain(X.iloc[[0]], of="high")
+
+
+@pytest.mark.parametrize("model", [eo.NaiveBayes(), eo.NaiveLogistic(), eo.BayesNet()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_no_class_is_explained_against_itself(model, classes):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, classes, 60)
+    rows = pd.DataFrame(
+        {"port": np.array(list("abc"))[(y + rng.integers(0, 2, 60)) % 3], "sex": rng.choice(["m", "f"], 60)}
+    )
+    model.fit(rows, y)
+    some, first = rows.head(6), int(model.predict(rows)[0])
+    for why, other in zip(model.explain(some), model.explain(some, against=first)):
+        assert why.of != why.against
+        assert other.against == first
+        assert other.of == (why.against if why.of == first else why.of)
+    for why in model.explain(some, of=1):
+        assert why.of == 1 != why.against
+    with pytest.raises(eo.DataError, match="a class has no log-odds against itself"):
+        model.explain(some, of=1, against=1)
+
+
+@pytest.mark.parametrize("model", [eo.NaiveBayes(), eo.NaiveLogistic(), eo.BayesNet()], ids=lambda m: type(m).__name__)
+def test_explanations_are_a_list_of_one_for_each_row(model):
+    rows = [{"port": "a"}, {"port": "b"}] * 10
+    why = model.fit(rows, ["x", "y"] * 10).explain(rows[:2])
+    assert repr(why) == f"{why[0]!r}\n\n{why[1]!r}"
+    assert why._repr_html_().count("<hr>") == 1
+    one = model.explain(rows[:1])
+    assert one == why[:1]
+    assert repr(one) == repr(why[0])
+    assert one._repr_html_() == why[0]._repr_html_()
+
+
+@pytest.mark.parametrize("model", [eo.NaiveBayes(eo.Bernoulli), eo.NaiveLogistic(eo.Bernoulli)])
+def test_a_sparse_matrix_is_explained_as_a_dense_one(model):
+    X, y = (np.random.default_rng(0).random((50, 4)) < 0.4).astype(float), np.arange(50) % 2
+    model.fit(sp.csr_array(X), y)
+    assert model.explain(sp.csr_array(X)[:3]) == model.explain(X[:3])
+    if isinstance(model, eo.NaiveBayes):
+        assert model.check(sp.csr_array(X), y).to_dicts() == model.check(X, y).to_dicts()
 
 
 # Missing, unseen, impossible
@@ -111,7 +156,7 @@ def test_the_model_without_a_cell_is_the_model_without_its_column(name):
 def test_an_unseen_category_is_no_evidence_and_explain_says_so():
     nb = eo.NaiveBayes({"c": eo.Categorical}).fit([{"c": c} for c in "abaab"], HOLES_Y)
     np.testing.assert_allclose(nb.predict_proba([{"c": "never"}]), [[0.6, 0.4]])
-    (term,) = nb.explain([{"c": "never"}]).terms
+    (term,) = nb.explain([{"c": "never"}])[0].terms
     assert (term.value, term.log_odds, term.note) == ("never", 0.0, "never seen: no evidence")
 
 
@@ -125,7 +170,18 @@ def test_an_unseen_category_may_have_its_smoothing_mass(prior):
     else:  # one more row in N + 1: the pooled share of a value seen once
         expected = [4 / 6 * (0.5 / 7) / (0.5 + 4), 2 / 6 * (0.5 / 7) / (0.5 + 2)]
     np.testing.assert_allclose(joint, expected)
-    assert nb.explain([{"c": "never"}]).terms[0].note == "never seen: its smoothing mass"
+    assert nb.explain([{"c": "never"}])[0].terms[0].note == "never seen: its smoothing mass"
+
+
+@pytest.mark.parametrize(
+    ("prior", "masses"), [(eo.Dirichlet(1.0), [1 / (2 + 4), 1 / (2 + 2)]), (eo.Dirichlet({"a": 1, "b": 1}), [1.0, 1.0])]
+)
+def test_an_unseen_value_has_the_mass_of_its_columns_own_prior(prior, masses):
+    """One that names its values gives others nothing: no evidence."""
+    rows, y = [{"c": c} for c in "aaabab"], list("xxxxyy")
+    nb = eo.NaiveBayes({"c": eo.Column(eo.Categorical, prior=prior)}, unseen="prior").fit(rows, y)
+    got = np.exp(nb.predict_joint_log_proba([{"c": "never"}])[0])
+    np.testing.assert_allclose(got, [4 / 6 * masses[0], 2 / 6 * masses[1]])
 
 
 def test_evidence_that_is_impossible_in_every_class_is_no_evidence():
@@ -139,9 +195,44 @@ def test_a_row_that_is_impossible_in_every_class_gets_the_prior_and_a_warning():
     nb = sharp({"a": eo.Categorical, "b": eo.Categorical}).fit(
         [{"a": "1", "b": "1"}, {"a": "1", "b": "1"}, {"a": "2", "b": "2"}], list("xxy")
     )
-    with pytest.warns(UserWarning, match="1 rows are impossible in every class"):
+    with pytest.warns(UserWarning, match="1 row impossible in every class"):
         p = nb.predict_proba([{"a": "1", "b": "2"}])
     np.testing.assert_allclose(p, [[2 / 3, 1 / 3]])
+
+
+@pytest.mark.filterwarnings("ignore:1 row impossible")
+@pytest.mark.parametrize("scale", [None, 0.0, 0.5])
+def test_of_an_impossible_row_every_answer_is_that_of_its_odds(scale):
+    """Here the second class is the more frequent one: what is said of it must not be said of the first."""
+    rows = [{"a": "1", "b": "1", "text": "one"}] * 2 + [{"a": "2", "b": "2", "text": "two"}] * 3
+    columns = {"a": eo.Categorical, "b": eo.Categorical, "text": eo.Words() if scale is None else eo.Categorical}
+    nb = sharp(columns).fit(rows, list("xxyyy"))
+    if scale is not None:
+        nb = eo.NaiveLogistic.of(bridge(nb.model_, learnt_of(rows, list("xxyyy")), scale, 1.0))
+    row = [{"a": "1", "b": "2", "text": "one two"}]
+    p, [z], [why] = nb.predict_proba(row)[0], nb.decision_function(row), nb.explain(row)
+    if scale != 0:
+        np.testing.assert_allclose(p, [0.4, 0.6] if scale is None else np.exp(normal(nb.model_.log_start)))
+        assert [term.log_odds for term in why.terms] == [0.0] * len(why.terms)
+    assert nb.predict(row).tolist() == [why.of] == [nb.classes_[p.argmax()]]
+    assert nb.score(row, [why.of]) == 1.0
+    assert z == pytest.approx(np.log(p[1] / p[0]), abs=1e-9)
+    assert why.prior + sum(term.log_odds for term in why.terms) == pytest.approx(why.total, abs=1e-9)
+    assert (why.total, why.probability) == pytest.approx((abs(z), p.max()), abs=1e-9)
+
+
+def normal(log):
+    return log - np.log(np.exp(log).sum())
+
+
+def test_what_is_impossible_is_said_of_the_cells_that_are_there():
+    nb = sharp({"a": eo.Categorical, "b": eo.Categorical, "c": eo.Categorical}).fit(
+        [{"a": "1", "b": "1", "c": "1"}, {"a": "2", "b": "2", "c": "2"}], list("xy")
+    )
+    with pytest.warns(UserWarning, match="impossible in every class"):
+        [why] = nb.explain([{"a": "1", "b": "2"}])
+    there, missing = "with the other cells impossible in every class: no evidence", "missing: no evidence"
+    assert [term.note for term in why.terms] == [there, there, missing]
 
 
 def test_a_number_beyond_any_seen_is_rare_and_not_impossible():
@@ -170,6 +261,17 @@ def test_one_class_so_far_is_certain():
     assert stream.predict(X).tolist() == ["hi"] * 90
 
 
+def test_a_stream_may_begin_with_one_class_in_a_file_as_in_memory(tmp_path):
+    X, y = mixed(90)
+    only = y == "hi"
+    X[only].assign(level=y[only]).to_csv(tmp_path / "first.csv", index=False)
+    stream = eo.NaiveBayes(COLUMNS).partial_fit(tmp_path / "first.csv", "level")
+    assert stream.classes_.tolist() == ["hi"]
+    assert stream.feature_names_in_.tolist() == list(COLUMNS)
+    stream.partial_fit(X[~only].assign(level=y[~only]), "level")
+    np.testing.assert_allclose(stream.predict_proba(X), fitted(90).predict_proba(X), rtol=1e-9)
+
+
 def test_a_category_may_appear_mid_stream():
     nb = eo.NaiveBayes({"c": eo.Categorical}).partial_fit([{"c": "a"}, {"c": "b"}], ["x", "y"])
     nb.partial_fit([{"c": "new"}], ["y"])
@@ -178,8 +280,35 @@ def test_a_category_may_appear_mid_stream():
 
 def test_a_stream_does_not_change_the_type_of_its_target():
     nb = eo.NaiveBayes().partial_fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(eo.DataError, match="the target was int so far and is text now"):
+    with pytest.raises(eo.DataError, match="the target is int by the schema and text here: convert it"):
         nb.partial_fit([[1.0]], ["a"])
+
+
+@pytest.mark.parametrize(("kind", "y", "wrong"), [("text", ["m", "f"], [1, 0]), ("int", [1, 0], ["m", "f"])])
+def test_a_model_that_knows_nothing_yet_knows_the_type_of_its_target(kind, y, wrong):
+    empty = eo.Model(eo.Schema({"height": eo.Column(eo.Gaussian)}, "sex", kind), eo.Tally.nothing())
+    with pytest.raises(eo.DataError, match=f"the target is {kind} by the schema"):
+        empty.learn({"height": [1.85, 1.6]}, wrong)
+    assert empty.learn({"height": [1.85, 1.6]}, y).learn({"height": [1.85, 1.6]}, y).classes.tolist() == sorted(y)
+
+
+@pytest.mark.parametrize(
+    ("y", "names"),
+    [
+        ([10, 9, 10, 9], ["9", "10"]),
+        ([True, False] * 2, ["false", "true"]),
+        ([2.0, 1.0] * 2, ["1", "2"]),
+        (list("baba"), ["a", "b"]),
+    ],
+)
+def test_a_class_is_found_by_its_value_and_by_its_name(y, names):
+    nb = eo.NaiveBayes().fit(np.eye(4), y)
+    assert nb.model_.names == names
+    for model in (nb.model_, eo.NaiveLogistic().fit(np.eye(4), y).model_):
+        assert [model.place(name) for name in model.names] == [0, 1]
+        assert [model.place(label) for label in model.classes.tolist()] == [0, 1]
+        with pytest.raises(eo.DataError, match="class 'never' not found; the classes are "):
+            model.place("never")
 
 
 def test_fit_forgets_what_came_before():
@@ -237,9 +366,12 @@ def test_class_priors(prior, expected):
     ],
     ids=str,
 )
-def test_class_priors_that_are_none(prior, words):
-    with pytest.raises(ValueError, match=words):
-        priors(class_prior=prior)
+def test_class_priors_that_are_none(prior, words, tmp_path):
+    rows = pd.DataFrame({"colour": ["red", "blue"], "label": ["x", "y"]})
+    rows.to_json(tmp_path / "rows.jsonl", orient="records", lines=True)
+    for given in (rows, tmp_path / "rows.jsonl"):  # it is said at once
+        with pytest.raises(eo.DataError, match=words):
+            eo.NaiveBayes({"colour": eo.Categorical}, class_prior=prior).fit(given, "label")
 
 
 @pytest.mark.parametrize("estimate", ["predictive", "mean"])
@@ -249,6 +381,27 @@ def test_a_class_weight_is_a_weight_on_the_rows_of_the_class(estimate):
     by_class = eo.NaiveBayes(COLUMNS, class_weight=weights, estimate=estimate).fit(X, y)
     by_row = eo.NaiveBayes(COLUMNS, estimate=estimate).fit(X, y, sample_weight=y.map(weights).fillna(1.0))
     np.testing.assert_allclose(by_class.predict_log_proba(X), by_row.predict_log_proba(X), rtol=1e-9)
+
+
+def test_a_class_weight_of_0_leaves_a_class_out_but_not_every_class(tmp_path):
+    X, y = mixed(80)
+    nb = eo.NaiveBayes(COLUMNS, class_weight={"lo": 0.0}).fit(X, y)
+    np.testing.assert_array_equal(nb.predict_proba(X)[:, 1], 0.0)
+    nothing = dict.fromkeys(["lo", "mid", "hi"], 0.0)
+    words = "class_weight is 0 for 'hi', 'lo', 'mid', so no row counts: give one a factor above 0"
+    with pytest.raises(eo.DataError, match=words):
+        eo.NaiveBayes(COLUMNS, class_weight=nothing).fit(X, y)
+    with pytest.raises(eo.DataError, match=words):
+        nb.model_.set(class_weight=nothing).log_proba(X)
+
+
+def test_a_class_weight_for_no_class_is_refused_of_rows_in_memory_and_in_files(tmp_path):
+    X, y = mixed(80)
+    X.assign(level=y).to_csv(tmp_path / "rows.csv", index=False)
+    for tune in (None, "loo"):
+        for rows in (X.assign(level=y), tmp_path / "rows.csv"):
+            with pytest.raises(eo.DataError, match="class_weight has a factor for 'low', which is no class"):
+                eo.NaiveBayes(COLUMNS, class_weight={"low": 2.0}, tune=tune).fit(rows, "level")
 
 
 def test_balanced_classes_weigh_the_same():
@@ -367,7 +520,7 @@ def test_a_model_learns_its_own_samples():
 
 
 def test_samples_of_no_class():
-    with pytest.raises(eo.DataError, match="no class 'high'"):
+    with pytest.raises(eo.DataError, match="class 'high' not found"):
         fitted().sample(1, given="high")
 
 
@@ -596,3 +749,11 @@ def test_a_class_of_one_row_is_predicted(family, estimate):
     nb = eo.NaiveBayes({"c": family}, estimate=estimate).fit(rows, list("xxxxy"))
     assert np.isfinite(nb.predict_proba(rows)).all()
     np.testing.assert_allclose(nb.predict_proba(rows).sum(axis=1), 1)
+
+
+def test_a_column_that_a_table_has_not_is_told_its_neighbour():
+    table = eo.NaiveBayes().fit(titanic(), "survived").tables["sex"]
+    assert len(table["p"]) == len(table) == 4
+    assert table[np.int64(0)] == table.rows[0]
+    with pytest.raises(KeyError, match="column 'hihg' not found; did you mean 'high'"):
+        table["hihg"]

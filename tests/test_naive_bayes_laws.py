@@ -281,6 +281,29 @@ def test_models_that_differ_in_a_column_are_not_added(other, words):
         eo.NaiveBayes(other).fit(X, y) + fitted(60)
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("estimate", "mean"),
+        ("smoothing", 50.0),
+        ("prior", "flat"),
+        ("class_prior", {"hi": 0.2, "lo": 0.3, "mid": 0.5}),
+        ("class_prior", eo.Dirichlet(1.0)),
+        ("class_weight", "balanced"),
+        ("unseen", "prior"),
+    ],
+)
+def test_models_that_differ_in_a_setting_are_not_added_until_it_is_set(setting, value):
+    """The first one's would hold, and a + b be another model than b + a."""
+    a, b = fitted(60).model_, fitted(60).model_.set(**{setting: value})
+    for one, other in ((a, b), (b, a), (eo.NaiveBayes.of(a), eo.NaiveBayes.of(b))):
+        with pytest.raises(ValueError, match=rf"the models differ in {setting} .* model\.set\({setting}=\.\.\.\)"):
+            one + other
+    alike = a.set(**{setting: value})
+    assert alike + b == b + alike
+    assert b + b - alike == b
+
+
 def test_models_of_different_columns_are_not_added():
     X, y = mixed(60)
     narrow = eo.NaiveBayes({k: v for k, v in COLUMNS.items() if k != "age"}).fit(X.drop(columns="age"), y)

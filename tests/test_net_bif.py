@@ -104,6 +104,7 @@ def test_files_and_encodings(tmp_path):
         ("0.2, 0.7", "0.2, nan", "line 8: a row holds nan"),
         ("default 0.8 0.1 0.1;", "", "line 6: the table of 'wet' has no row (no)"),
         ("default", "(yes)", "line 9: the table of 'wet' has the row (yes) twice"),
+        ("default", "default 1 0 0; default", "line 9: the table of 'wet' has two defaults"),
         ("default", "table 1;", "line 9: the table of 'wet' is given twice"),
         ("table 0.2, 0.8;", "tabel 0.2, 0.8;", "line 5: found 'tabel', expected '(', 'table' or 'default'"),
         ("table 0.2, 0.8; }", "table 0.2, 0.8", "line 6: found 'probability', expected a number"),

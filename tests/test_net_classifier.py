@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import pickle
+import threading
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evenodds as eo
 from command import invoke as run
+from evenodds.data.files import Files
 from evenodds.data.titanic import counts
 from evenodds.models.bayes_net.classifier import NetworkClassifier
 from evenodds.models.bayes_net.network import Network
@@ -85,6 +88,58 @@ def test_tools_of_scikit_learn_on_frames_with_holes():
     assert clone(net).get_params() == net.get_params()
 
 
+def test_a_target_without_a_name_is_no_feature():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"class": rng.choice(["1st", "2nd", "3rd"], 300), "sex": rng.choice(["f", "m"], 300)})
+    y = np.where(X["class"] == "1st", "saved", "lost")  # told by the feature `class` alone
+    for told in (y, pd.Series(y, name="sex")):
+        net = eo.BayesNet().fit(X, told)
+        assert list(net.feature_names_in_) == ["class", "sex"]
+        assert net.score(X, y) == 1.0
+        assert net.partial_fit(X, told).score(X, y) == 1.0
+
+
+def test_a_file_is_looked_at_once_and_so_is_a_pipe(tmp_path, monkeypatch):
+    taken, sample = [], Files.sample
+    monkeypatch.setattr(Files, "sample", lambda self: taken.append(1) or sample(self))
+    net = eo.BayesNet(target="y").fit({name: ["0", "1", "1", "0"] * 5 for name in "abcdey"})
+    text, rows = "a,b,c,d,e\n" + "0,1,0,1,0\n" * 20, {name: [value] * 20 for name, value in zip("abcde", "01010")}
+    (tmp_path / "rows.csv").write_text(text)
+    for ask in (net.predict_proba, net.score_samples):
+        taken.clear()
+        np.testing.assert_array_equal(ask(tmp_path / "rows.csv"), ask(rows))
+        assert len(taken) == 1
+        pipe = tmp_path / f"{ask.__name__}.csv"
+        os.mkfifo(pipe)
+        writing = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+        writing.start()
+        np.testing.assert_array_equal(ask(pipe), ask(rows))
+        writing.join()
+
+
+def test_score_samples_is_the_log_of_a_rows_probability():
+    X, y = people(300)
+    net = eo.BayesNet(search="tan").fit(X, y)
+    rows = X.assign(out=y).head(20)
+    np.testing.assert_array_equal(net.score_samples(rows), net.log_prob(rows))
+    log_p = net.score_samples(X.head(20))  # the target is integrated out
+    np.testing.assert_allclose(net.score_samples(rows) - log_p, np.log([
+        p[list(net.classes_).index(one)] for p, one in zip(net.predict_proba(X.head(20)), y)]))  # fmt: skip
+    numbers = eo.BayesNet().fit(np.arange(12).reshape(6, 2) % 3, [0, 1] * 3)
+    assert numbers.score_samples(np.array([[0, 1]])).shape == (1,)
+
+
+def test_nothing_is_left_of_an_earlier_fit():
+    X, y = people(100)
+    net = eo.BayesNet().fit(X, y)
+    net.fit(np.arange(20).reshape(10, 2) % 3, [0, 1] * 5)
+    assert not hasattr(net, "feature_names_in_")
+    net.set_params(structure="port").fit(X)
+    assert not hasattr(net, "classes_")
+    with pytest.raises(ValueError, match="no target"):
+        net.predict(X)
+
+
 def test_classes_that_come_later():
     X, y = people(100)
     net = eo.BayesNet().partial_fit(X, y, classes=["maybe", "no", "yes"])
@@ -124,7 +179,12 @@ def test_commands_take_a_network_that_tells_something(folder):
     rows = pd.read_csv(folder / "people.csv")
     right = (tan.classes[tan.proba(rows).argmax(axis=1)] == rows["survived"]).mean()
     assert judged["accuracy"] == pytest.approx(right)
-    assert "sex" in run("audit", folder / "tan.eo", folder / "people.csv", "--by", "sex").stdout
+    audit = ("audit", folder / "tan.eo", folder / "people.csv", "--by", "sex")
+    assert "sex" in run(*audit).stdout
+    assert "itself carries" in run(*audit, "--stand-ins").stdout
+    assert "A graph is what somebody believes" in run(*audit, "--graph", "sex -> class; sex, class -> survived").stdout
+    run(*audit, "-o", folder / "audit.html")
+    assert "What stands in for a group" in (folder / "audit.html").read_text()
     run("fit", folder / "people.csv", "-t", "survived", "-o", folder / "nb.eo")
     assert "tan.eo" in run("evaluate", folder / "nb.eo", folder / "people.csv", "--beside", folder / "tan.eo").stdout
     for words in (
@@ -133,7 +193,7 @@ def test_commands_take_a_network_that_tells_something(folder):
     ):
         assert "is a network: evenodds" in run(*words, code=2).stderr
     refused = run("evaluate", folder / "tan.eo", folder / "people.csv", "--leave-one-out", code=2).stderr
-    assert "--leave-one-out is for models of naive Bayes; this is a network" in refused
+    assert "tan.eo is a network" in refused
 
 
 def test_a_target_is_told_when_a_network_is_converted(folder):

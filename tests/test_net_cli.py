@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -28,10 +30,11 @@ def folder(tmp_path_factory):
 
 def test_fit_query_and_show(folder):
     graph = "survived -> sex, class, age"
-    done = run("net", "fit", folder / "titanic.csv", "-g", graph, "--weight", "people", "-o", folder / "t.eo")
+    done = run("net", "fit", folder / "titanic.csv", "--graph", graph, "--weight", "people", "-o", folder / "t.eo")
     assert done.stdout == "survived -> sex; survived -> class; survived -> age\n"
     assert "2,201 rows" in done.stderr
     assert "11 parameters; the full joint has 31" in done.stderr
+    assert "; BIC -5,498.2 (more is better) →" in done.stderr
     net = eo.BayesNet(graph).fit(counts(), sample_weight="people")
     assert Network.load(folder / "t.eo").tallies == net.model_.tallies
     answer = json.loads(run("net", "query", folder / "t.eo", "survived", "--given", "sex=male", "--json").stdout)
@@ -61,7 +64,14 @@ def test_the_graph_is_learnt(folder):
     edges = eo.BayesNet(climbed.stdout.strip()).graph.edges
     assert ("survived", "sex") not in edges
     assert ("sex", "survived") not in edges
-    assert "BIC" in climbed.stderr
+    assert "; BIC -" in climbed.stderr
+    for criterion, name in (("bdeu", "BDeu"), ("k2", "K2"), ("aic", "AIC")):
+        told = ("net", "learn", folder / "titanic.csv", "--weight", "people", "--search", "chow-liu", "--ess", "7")
+        done = run(*told, "--criterion", criterion)
+        found = json.loads(run(*told, "--criterion", criterion, "--json").stdout)
+        graph = eo.BayesNet(found["graph"]).fit(counts(), sample_weight="people")
+        assert found["score"] == pytest.approx(graph.structure_score(criterion, ess=7))
+        assert f"; {name} {found['score']:,.1f} (more is better)" in done.stderr
     star = run("net", "fit", folder / "titanic.csv", "-t", "survived", "--weight", "people", "-o", folder / "star.bif")
     assert "survived -> class" in star.stdout
     assert Network.read(folder / "star.bif").query("survived")["yes"] == pytest.approx(711 / 2201)
@@ -93,8 +103,10 @@ def test_sample_and_convert(folder):
     assert (folder / "again.bif").read_text() == (folder / "asia.bif").read_text()
     run("net", "convert", folder / "asia.bif", folder / "asia.svg")
     ElementTree.parse(folder / "asia.svg")
-    run("net", "show", folder / "asia.bif", "--svg", folder / "other.svg")
+    run("net", "show", folder / "asia.bif", "--plot", folder / "other.svg")
     assert (folder / "other.svg").read_text() == (folder / "asia.svg").read_text()
+    run("net", "show", folder / "asia.bif", "--plot", folder / "asia.png")
+    assert (folder / "asia.png").read_bytes().startswith(b"\x89PNG")
     best = json.loads(run("net", "query", folder / "asia.bif", "--most-probable", "-g", "xray=yes", "--json").stdout)
     assert best == ASIA.most_probable(xray="yes")
     soft = json.loads(
@@ -103,6 +115,11 @@ def test_sample_and_convert(folder):
     assert soft["answer"][0]["p"] == pytest.approx(ASIA.query("lung", xray={"yes": 0.9, "no": 0.2})["yes"])
     by_draws = run("net", "query", folder / "asia.bif", "lung", "--method", "weighting", "--draws", "1000").stdout
     assert by_draws.startswith("lung")
+    weighting = ("net", "query", folder / "asia.bif", "lung", "--method", "weighting", "-g", "either=yes", "--draws")
+    assert "note: the evidence is so rare that 1,000 draws are worth" in run(*weighting, "1000").stderr
+    assert run(*weighting, "10000").stderr == ""
+    learnt = run("net", "query", folder / "t.eo", "survived", "-g", "sex=male", "--interval", "--draws", "50").stdout
+    assert learnt != run("net", "query", folder / "t.eo", "survived", "-g", "sex=male", "--interval").stdout
 
 
 @pytest.mark.parametrize(
@@ -117,10 +134,22 @@ def test_sample_and_convert(folder):
         (("query", "none.bif", "lung"), 1, "No such file"),
         (("query", "titanic.csv", "lung"), 3, "line 1"),
         (("fit", "titanic.csv", "-o", "x.eo"), 2, "which graph?"),
-        (("fit", "titanic.csv", "-g", "a -> b -> a", "-o", "x.eo"), 3, "cycle: a -> b -> a"),
-        (("fit", "titanic.csv", "-g", "sex -> ages", "-o", "x.eo"), 3, "did you mean 'age'"),
-        (("fit", "titanic.csv", "-t", "sex", "--smoothing", "much", "-o", "x.eo"), 2, "much"),
+        (("fit", "titanic.csv", "--graph", "a -> b -> a", "-o", "x.eo"), 2, "cycle: a -> b -> a"),
+        (("fit", "titanic.csv", "--graph", "sex -> ages", "-o", "x.eo"), 3, "did you mean 'age'"),
+        (("fit", "titanic.csv", "-t", "sex", "--cut", "people=some", "-o", "x.eo"), 2, "--cut: 'some' is not a number"),
+        (("learn", "titanic.csv", "--search", "tan", "-t", "sex", "--forbid", "sex -> age"), 2, "hill-climbing"),
+        (("fit", "titanic.csv", "-t", "sex", "--smoothing", "much", "-o", "x.eo"), 2, "--smoothing: 'much' is not"),
         (("fit", "titanic.csv", "-t", "sex", "--cut", "people", "-o", "x.eo"), 2, "--cut: expected"),
+        (("fit", "titanic.csv", "-t", "sex", "--cut", "people=x", "-o", "x.eo"), 2, "--cut: 'x' is not a number"),
+        (("query", "asia.bif", "lung", "--most-probable"), 2, "--most-probable is of all nodes together"),
+        (("query", "asia.bif", "--most-probable", "--interval"), 2, "--most-probable is of all nodes together"),
+        (("query", "asia.bif", "--interval"), 2, "are for the NODES that are asked for"),
+        (("query", "asia.bif", "--method", "gibbs"), 2, "are for the NODES that are asked for"),
+        (("query", "asia.bif", "lung", "--interval", "--method", "gibbs"), 2, "leave out --method"),
+        (("query", "asia.bif", "lung", "--draws", "5"), 2, "--draws is for --interval"),
+        (("query", "asia.bif", "lung", "--seed", "5"), 2, "--seed: an exact answer draws nothing"),
+        (("query", "asia.bif", "lung", "-g", "xray=yes", "--likely", "xray=yes:.9,no:.2"), 2, "leave one out"),
+        (("learn", "titanic.csv", "--forbid", "sex ->"), 2, "sex"),
         (("learn", "titanic.csv", "--search", "tan"), 2, "needs the column of the classes"),
         (("separated", "a -> b", "a", "c"), 3, "node 'c' not found"),
         (("show", "asia.bif", "nobody"), 3, "node 'nobody' not found"),
@@ -133,9 +162,18 @@ def test_what_is_wrong_is_one_sentence(folder, words, code, sentence, monkeypatc
     assert done.stderr.startswith("Error: ")
 
 
+def test_a_network_may_come_through_a_pipe(folder):
+    command = f"'{sys.executable}' -m evenodds net query <(cat asia.bif) lung --json"
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stdout == run("net", "query", folder / "asia.bif", "lung", "--json").stdout, done.stderr
+
+
 def test_other_commands_send_a_network_here(folder):
     run("net", "convert", folder / "asia.bif", folder / "a.eo")
     for words in (("show", "a.eo"), ("predict", "a.eo", "titanic.csv"), ("explain", "a.eo", "x=1")):
         done = run(words[0], *(folder / word if "." in word else word for word in words[1:]), code=2)
         assert "is a network: evenodds net show, query and sample take it" in done.stderr
-    assert "it holds a 'network'" in run("add", folder / "a.eo", folder / "a.eo", "-o", folder / "b.eo", code=3).stderr
+    assert (
+        "holds a 'network' model: expected one of 'naive bayes'"
+        in run("add", folder / "a.eo", folder / "a.eo", "-o", folder / "b.eo", code=3).stderr
+    )

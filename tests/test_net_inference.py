@@ -1,13 +1,17 @@
 """Exact answers: held to the table of all nodes together on thousands of networks, and to published numbers."""
 
 import pickle
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from evenodds.models.bayes_net import inference, kernels
-from evenodds.models.bayes_net.cliques import check_size, tree_of
+import evenodds as eo
+from evenodds import BayesNet
+from evenodds.models.bayes_net import cliques, inference, kernels
+from evenodds.models.bayes_net.classifier import NetworkWarning
+from evenodds.models.bayes_net.cliques import Tree, check_size, tree_of
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.program import Asked, Program
 from networks import ASIA, flag, joint, random_network
@@ -77,20 +81,60 @@ def test_the_tree_is_the_joint_table(small, zeros, monkeypatch):
     assert (impossible > 0) == (zeros > 0)
 
 
-def test_many_rows_are_answered_as_one_by_one(monkeypatch):
+@pytest.mark.parametrize("zeros", [0.0, 0.3])
+@pytest.mark.parametrize("rare", [0, 10**9], ids=["by their patterns' programs", "by the one tree"])
+def test_many_rows_are_answered_as_one_by_one(rare, zeros, monkeypatch):
     rng = np.random.default_rng(3)
-    for rare in (0, 10**9):  # all rows by their patterns' programs; all rows by the one tree
-        monkeypatch.setattr(inference, "RARE", rare)
-        for _ in range(20):
-            network = random_network(rng, int(rng.integers(2, 8)))
-            target = int(rng.integers(len(network.structure.nodes)))
-            sizes = network.plan.sizes
-            codes = np.array([[rng.integers(-1, size) for size in sizes] for _ in range(30)])
-            found, impossible = network.inference.posterior(target, codes)
-            assert not impossible.any()
-            for row, answer in zip(codes, found):
-                hard = {i: int(v) for i, v in enumerate(row) if v >= 0 and i != target}
+    monkeypatch.setattr(inference, "RARE", rare)
+    never = 0
+    for _ in range(20):
+        network = random_network(rng, int(rng.integers(2, 8)), zeros)
+        target = int(rng.integers(len(network.structure.nodes)))
+        sizes = network.plan.sizes
+        codes = np.array([[rng.integers(-1, size) for size in sizes] for _ in range(30)])
+        found, impossible = network.inference.posterior(target, codes)
+        log_p = network.inference.log_prob(codes)
+        for row, answer, gone, log in zip(codes, found, impossible, log_p):
+            seen = {i: int(v) for i, v in enumerate(row) if v >= 0}
+            assert np.exp(log) == pytest.approx(np.exp(network.inference.log_evidence(seen, {})), rel=1e-12, abs=0)
+            hard = {i: v for i, v in seen.items() if i != target}
+            if network.inference.log_evidence(hard, {}) == -np.inf:
+                never += 1
+                assert gone
+                with pytest.raises(inference.Impossible):
+                    network.inference.draw(network.order, hard, 3, rng)
+            else:
+                assert not gone
                 np.testing.assert_allclose(answer, network.inference.query([target], hard, {}), rtol=1e-12)
+    assert (never > 0) == (zeros > 0)
+
+
+def test_a_row_that_is_impossible_is_so_alone_and_among_many():
+    rows = {"c": list("aaabbbab"), "x": list("00011110"), "z": list("00011110")}  # z is x
+    net = BayesNet("c -> x -> z", target="c", estimate="mle").fit(rows)
+    for many in (1, 60):
+        with pytest.warns(NetworkWarning, match=f"{many} rows? of probability 0"):
+            assert net.predict_proba({"x": ["1"] * many, "z": ["0"] * many}).tolist() == [[0.5, 0.5]] * many
+
+
+def test_rows_whose_holes_all_differ_share_one_program():
+    rng = np.random.default_rng(0)
+    network = random_network(rng, 10)
+    codes = np.array([[-1 if i >> j & 1 else 0 for j in range(10)] for i in range(1, 400)])
+    network.inference.log_prob(codes)
+    assert not network.inference._programs
+
+
+def test_a_network_of_which_no_table_could_be_made_is_shown():
+    names = [f"n{i}" for i in range(15_000)]
+    flags = Network.given(dict.fromkeys(names, ()), {name: flag(0.5) for name in names})
+    with pytest.raises(ValueError, match=r"the table of 'all' has about 10\^4515 cells"):
+        Network.given(
+            {**dict.fromkeys(names, ()), "all": names}, {"all": []}, dict.fromkeys([*names, "all"], ("a", "b"))
+        )
+    with pytest.raises(ValueError, match=r"with about 10\^903 cells, and about 10\^888 PB in all"):
+        check_size(Tree([(1 << 3000) - 1], [-1], 1 << 3000), [2] * 3000, names)
+    assert repr(flags) == "Network(15000 nodes, 0 edges, 15,000 parameters; the full joint has about 10^4515)"
 
 
 def test_lauritzen_and_spiegelhalter():
@@ -176,11 +220,37 @@ def test_draws_come_to_the_exact_answer(method):
     assert np.array_equal(*again)
 
 
+def test_an_answer_that_is_worth_few_draws_says_so():
+    with pytest.warns(NetworkWarning, match=r"1,000 draws are worth 70: ask for more draws"):
+        ASIA.query("lung", either="yes", method="weighting", draws=1000, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ASIA.query("lung", either="yes", method="weighting", draws=10_000, random_state=0)
+        ASIA.query("lung", smoke="yes", method="weighting", draws=10, random_state=0)
+
+
+def test_chains_start_where_rare_evidence_holds():
+    coins = [f"c{i}" for i in range(14)]
+    every = np.zeros((*[2] * 14, 2))
+    every[..., 1] = 1.0
+    every[(0,) * 14] = [1.0, 0.0]  # all heads
+    tables = {**{coin: [0.5, 0.5] for coin in coins}, "all": every}
+    network = Network.given({**dict.fromkeys(coins, ()), "all": coins}, tables, {n: ["yes", "no"] for n in tables})
+    drawn = network.query("c0", all="yes", method="gibbs", draws=60_000, random_state=0)
+    assert drawn["yes"] == 1.0
+
+
+def test_a_missing_value_of_any_width_is_no_evidence():
+    network = eo.BayesNet("s -> age", cuts={"age": [5]}).fit({"s": ["y", "n"] * 2, "age": [1, 9, 2, 8]})
+    for nothing in (None, float("nan"), np.float32("nan"), np.float64("nan")):
+        assert network.query("s", age=nothing)["y"] == 0.5
+
+
 def test_rows_are_drawn_in_the_right_shares():
     rows = ASIA.sample(40_000, random_state=0)
     assert rows.column_names == list(ASIA.structure.nodes)
     assert np.mean([v == "yes" for v in rows["dysp"].to_pylist()]) == pytest.approx(0.436, abs=0.01)
-    given = ASIA.sample(20_000, random_state=0, given={"xray": "yes"})
+    given = ASIA.sample(20_000, {"xray": "yes"}, 0)
     assert set(given["xray"].to_pylist()) == {"yes"}
     share = np.mean([v == "yes" for v in given["lung"].to_pylist()])
     assert share == pytest.approx(ASIA.query("lung", xray="yes")["yes"], abs=0.015)
@@ -188,7 +258,6 @@ def test_rows_are_drawn_in_the_right_shares():
 
 def test_a_clique_too_large_is_refused_with_its_size():
     nodes = [f"n{i}" for i in range(30)]
-    states = {node: [str(i) for i in range(4)] for node in [*nodes, "sum"]}
     pairs = {f"p{i}_{j}": (nodes[i], nodes[j]) for i in range(30) for j in range(i)}
     tables = {node: np.full(4, 0.25) for node in nodes} | {
         name: np.full((4, 4, 2), 0.5) for name in pairs
@@ -207,6 +276,48 @@ def test_a_clique_too_large_is_refused_with_its_size():
     check_size(tree_of([0b10, 0b01], [2, 2]), [2, 2], ["a", "b"])
 
 
+def test_a_zero_beside_a_clique_too_large_is_told_in_logs_too(monkeypatch):
+    monkeypatch.setattr(cliques, "LARGEST", 16)
+    above = [f"n{i}" for i in range(5)]
+    tables = {**{name: flag(0.5) for name in above}, "below": np.full((2,) * 6, 0.5)}
+    tables |= {"t": flag(0.5), "x": {"yes": flag(1.0), "no": flag(0.5)}}
+    graph = {**dict.fromkeys(above, ()), "below": above, "t": (), "x": ("t",)}
+    net = BayesNet.of(Network.given(graph, tables, {"below": ["yes", "no"]}), "t")
+    rows = {"x": ["no", "yes"], "below": ["yes", "yes"]}
+    with pytest.raises(ValueError, match="a table of 5 nodes together"):
+        net.log_prob(rows)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(net.predict_log_proba(rows), np.log([[0, 1], [2 / 3, 1 / 3]]), rtol=1e-12)
+    assert [one.total for one in net.explain(rows)] == [np.inf, pytest.approx(np.log(2))]
+
+
+def test_where_nothing_is_impossible_only_what_matters_is_looked_at():
+    names = [f"n{i}" for i in range(30)]
+    chain = {name: tuple(names[max(i - 1, 0) : i]) for i, name in enumerate(names)}
+    tables = {name: [[0.9, 0.1], [0.2, 0.8]] if parents else [0.5, 0.5] for name, parents in chain.items()}
+    network = Network.given(chain, tables, dict.fromkeys(names, ("a", "b")))
+    codes = np.zeros((inference.RARE, 30), np.int64)
+    found, impossible = network.inference.posterior(15, codes)
+    (program,) = network.inference._programs.values()
+    assert len(program.steps) < 10  # of the target's own table and its child's, not of 30
+    np.testing.assert_allclose(found[0], [0.81 / 0.83, 0.02 / 0.83], rtol=1e-12)
+    assert not impossible.any()
+
+
+@pytest.mark.parametrize("hole", [False, True])
+def test_logs_of_what_no_double_holds_are_normalised(hole):
+    names = [f"x{i}" for i in range(500)]
+    star = Network.given(
+        {"top": (), **dict.fromkeys(names, ("top",))},
+        {"top": flag(0.5)} | {name: {"yes": flag(0.9), "no": flag(0.1)} for name in names},
+    )
+    codes = np.zeros((1, 501), np.int64)
+    codes[0, -1] -= hole
+    logs, impossible = star.inference.log_posterior(0, codes)
+    np.testing.assert_allclose(logs, [[0.0, -(500 - hole) * np.log(9)]], rtol=1e-12, atol=1e-9)
+    assert not impossible.any()
+
+
 def test_what_the_answer_looks_like():
     answer = ASIA.query("lung", "bronc", xray="yes")
     assert answer["yes", "no"] == pytest.approx(answer.to_dict()["yes", "no"])
@@ -217,6 +328,18 @@ def test_what_the_answer_looks_like():
     assert ASIA.query("lung", given={"xray": [0.5, 0.5]})["yes"] == pytest.approx(0.055)
     assert ASIA.query("lung", xray=None, dysp=float("nan"))["yes"] == pytest.approx(0.055)
     assert ASIA.n_parameters == {"network": 18, "joint": 255}
+
+
+def test_nodes_that_are_called_as_a_tables_figures_are():
+    net = BayesNet("count -> p").fit({"count": ["one", "two"] * 10, "p": ["a", "b", "b", "a"] * 5})
+    assert net.query("p").frame["p"] == ["a", "b"]
+    assert net.query("p").frame["p_"] == pytest.approx([0.5, 0.5])
+    shown = net.table("p")
+    assert shown["count"] == ["one", "one", "two", "two"]
+    assert shown["count_"] == [5, 5, 5, 5]
+    independent = BayesNet.independent({"count": ["x", "y"] * 8, "b": ["x", "x", "y", "y"] * 4}, "count", "b")
+    assert independent.frame["count"] == ["x", "x", "y", "y"]
+    assert independent.frame["count_"] == [4, 4, 4, 4]
 
 
 @pytest.mark.parametrize(
@@ -232,6 +355,16 @@ def test_what_the_answer_looks_like():
         (lambda: ASIA.query("lung", given={"xray": [1, 2, 3]}), "3 numbers for 2 states"),
         (lambda: ASIA.query("lung", given={"xray": {"yes": -1}}), "expected likelihoods"),
         (lambda: ASIA.query("lung", given={"xray": [0, 0]}), "not all 0"),
+        (
+            lambda: ASIA.query("lung", given={"xray": ["yes", "no"]}),
+            "expected a likelihood for each state; where it is",
+        ),
+        (lambda: ASIA.query("lung", given={"xray": {"yes": "often"}}), "expected a likelihood for each state"),
+        (lambda: ASIA.query("lung", method="gibbs", draws=0), "draws=0: expected a whole number, 1 or more"),
+        (lambda: ASIA.query("lung", method="weighting", draws=-1), "draws=-1: expected"),
+        (lambda: ASIA.query_interval("lung", draws=0), "draws=0: expected"),
+        (lambda: ASIA.query_interval("lung", level=95), "level=95: expected a probability"),
+        (lambda: ASIA.sample(-1), "n_samples=-1: expected a whole number, 0 or more"),
         (lambda: ASIA.query("dysp", either="no", lung="yes"), "lung = yes is impossible given either = no"),
         (lambda: ASIA.query("lung", method="guess"), "expected one of 'exact'"),
         (lambda: ASIA.query("lung", "bronc")["yes"], "give 2 values"),
@@ -256,6 +389,9 @@ def test_bad_questions(ask, sentence):
         ({"a": {"yes": -0.5, "no": 1.5}}, None, "holds -0.5"),
         ({"a": flag(0.5), "b": {("yes", "no"): flag(0.1)}}, None, "expected a value of a"),
         ({"a": ["x", "y"]}, {"a": ["x", "y"]}, "something else than numbers"),
+        ({"a": {"yes": "half", "no": 0.5}}, None, "something else than numbers"),
+        ({"a": flag(0.5), "b": {"yes": flag(0.1), "no": ["x", "y"]}}, None, "something else than numbers"),
+        ({"a": flag(0.5), "b": {"yes": flag(0.1), ("yes",): flag(0.2)}}, None, "'b' has two rows given a=yes"),
         ({"a": flag(0.5)}, {"a": "yes"}, "expected a list of names"),
         ({"a": flag(0.5)}, {"a": ["yes", "yes"]}, "the state 'yes' twice"),
         ({"a": flag(0.5)}, {"a": []}, "no states"),

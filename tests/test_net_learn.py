@@ -1,12 +1,14 @@
 """Tables and graphs learnt: one sum, four estimates, missing cells filled in, scores and searches."""
 
 import math
+import time
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import evenodds as eo
 from evenodds.cells import Coded
@@ -22,10 +24,11 @@ from evenodds.models.bayes_net.estimator import BayesNet
 from evenodds.models.bayes_net.learn import NetworkWarning
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.reading import Columns, encode, families_of
-from evenodds.models.bayes_net.scores import SCORES, family_score
+from evenodds.models.bayes_net.scores import CRITERIA, family_score
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.structure_search import chow_liu, information, tan
 from evenodds.models.bayes_net.tallies import Settings, dense
+from evenodds.models.information import information as counted_information
 from networks import ASIA, joint, random_network, random_structure
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -76,7 +79,7 @@ def test_a_star_is_naive_bayes(estimate, prior):
     if prior.get("prior") == "flat" and estimate == "map":
         more = {"class_prior": eo.Dirichlet(0.5)}  # the mode under 1.5 is the mean under 0.5
     nb = eo.NaiveBayes(columns=eo.Categorical, estimate=estimate, **prior, **more).fit(people, "survived")
-    assert all(star.model_.tallies[name] == nb.model_.tally.column(name) for name in ("class", "sex", "age"))
+    assert all(star.model_.tallies[name] == nb.model_.tally.by_column()[name] for name in ("class", "sex", "age"))
     assert list(star.classes_) == list(nb.classes_)
     rows = people.drop_columns(["survived"])
     np.testing.assert_allclose(star.predict_proba(rows), nb.predict_proba(rows), rtol=1e-13)
@@ -87,6 +90,21 @@ def test_a_star_is_naive_bayes(estimate, prior):
         assert {t.column: pytest.approx(t.log_odds, abs=1e-12) for t in mine.terms} == {
             t.column: t.log_odds for t in theirs.terms
         }
+
+
+def test_a_star_of_many_columns_is_naive_bayes_beyond_the_smallest_double():
+    """Log-odds of 900: what is too small for a double has a logarithm, and every finding its own term."""
+    y = np.arange(20) % 2
+    rows = {f"c{j}": np.array(["u", "v"])[y] for j in range(120)}
+    star = BayesNet(target="y", smoothing=0.01).fit({**rows, "y": y})
+    nb = eo.NaiveBayes(columns=eo.Categorical, smoothing=0.01).fit({**rows, "y": y}, "y")
+    log = star.predict_log_proba(rows)
+    assert log.min() < -800
+    np.testing.assert_allclose(log, nb.predict_log_proba(rows), rtol=1e-12)
+    np.testing.assert_allclose(star.decision_function(rows), nb.decision_function(rows), rtol=1e-12)
+    mine, theirs = (one.explain({name: cells[:1] for name, cells in rows.items()})[0] for one in (star, nb))
+    np.testing.assert_allclose([t.log_odds for t in mine.terms], [t.log_odds for t in theirs.terms], atol=1e-9)
+    assert mine.total == pytest.approx(theirs.total)
 
 
 def test_the_titanic_network_has_9_parameters_of_23():
@@ -145,20 +163,50 @@ def test_a_network_is_a_sum(seed):
     rng = np.random.default_rng(seed)
     network = random_network(rng, 4)
     rows = with_holes(rng, network.sample(60, random_state=rng), 0.1)
-    settings, states = Settings(prior="bdeu"), dict(network.states)
+    told = {"states": dict(network.states)} if rng.random() < 0.3 else {}
+    weights = rng.random(60) * (rng.random(60) < 0.9) if rng.random() < 0.5 else np.ones(60)
+    order = rng.permutation(60)
 
-    def learnt(part, weights=None):  # fmt: skip
-        return BayesNet(network.structure, states=states, prior="bdeu").fit(part, sample_weight=weights).model_
+    def learnt(part, weights):
+        return BayesNet(network.structure, prior="bdeu", **told).fit(part, sample_weight=weights).model_
 
-    parts = [learnt(rows.slice(a, b)) for a, b in ((0, 25), (25, 35))]
-    whole = learnt(rows)
+    parts = [learnt(rows.slice(a, b - a), weights[a:b]) for a, b in ((0, 25), (25, 60))]
+    whole = learnt(rows, weights)
     assert parts[0] + parts[1] == whole == parts[1] + parts[0] == sum(parts)
     assert whole - parts[1] == parts[0]
-    assert learnt(rows, np.full(60, 2.0)) == whole + whole == whole.fade(2.0)
-    assert learnt(rows.take(pa.array(rng.permutation(60)))) == whole
-    assert whole.settings == settings
-    with pytest.raises(ValueError, match="never learnt"):
+    assert whole - parts[1] - parts[0] + whole == whole
+    assert learnt(rows, 2 * weights) == whole + whole == whole.fade(2.0)
+    assert learnt(rows.take(pa.array(order)), weights[order]) == whole
+    assert whole.settings == Settings(prior="bdeu")
+    with pytest.raises(ValueError, match=r"never learnt: column 'n.' would have"):
         parts[1] - whole
+
+
+def test_networks_that_would_say_something_else_in_another_order_do_not_add():
+    rows = {"a": ["x", "y", "x"], "b": ["u", "v", "u"]}
+    plain = BayesNet("a -> b").fit(rows).model_
+    for other, sentence in (
+        (BayesNet("a -> b", smoothing=2.0).fit(rows).model_, "the networks differ in smoothing, 'auto' and 2.0"),
+        (BayesNet("a -> b", prior="flat").fit(rows).model_, "differ in prior"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            plain + other
+        assert (plain + plain - other).settings == plain.settings  # what is forgotten says nothing of the rest
+    telling = plain.telling("a")
+    assert plain + telling == telling + plain
+    with pytest.raises(ValueError, match="one network tells 'a', the other 'b'"):
+        telling + plain.telling("b")
+    numbers, texts = (BayesNet("a -> b").fit({"a": some, "b": ["u", "v"]}).model_ for some in ([1, 2], ["1", "2"]))
+    assert numbers != texts  # their states are called alike, and are no values of one kind
+
+
+def test_a_star_of_thousands_of_columns_is_laid_out_at_once():
+    star = {"y": (), **{f"c{j}": ("y",) for j in range(5000)}}
+    begun = time.process_time()
+    found = together(star, dict.fromkeys(star, 3))
+    assert time.process_time() - begun < 2  # each family looks at the tables that have room, not at all of them
+    assert sorted(node for _, nodes in found for node in nodes) == sorted(star)
+    assert len(found) == 1000
 
 
 def test_files_are_learnt_as_tables_are(tmp_path):
@@ -200,9 +248,23 @@ def test_the_interval_of_a_root_is_the_dirichlets():
     assert [line["low"] for line in net.table("a")] == pytest.approx(sorted(low))
     drawn = net.query_interval("a", draws=4000)
     np.testing.assert_allclose(sorted(drawn.high), sorted(high), atol=0.01)
+    low, high = eo.Dirichlet({"x": 30, "y": 70}).interval()
+    for smoothing in ("auto", 1000):  # pseudo-rows of its own shares would say what is known already
+        line = BayesNet("a", smoothing=smoothing).fit(rows).table("a")[0]
+        assert (line["low"], line["high"]) == pytest.approx((min(low), min(high)))
 
 
-@pytest.mark.parametrize("how", [{"estimate": "mle"}, {"prior": "k2"}, {"prior": "bdeu", "smoothing": 3}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"estimate": "mle"},
+        {"prior": "k2"},
+        {"prior": "bdeu", "smoothing": 3},
+        {"estimate": "map"},
+        {"estimate": "map", "prior": "k2"},
+        {"estimate": "map", "prior": "flat", "smoothing": 2.5},
+    ],
+)
 def test_filling_in_never_lowers_the_likelihood(how):
     rng = np.random.default_rng(9)
     for _ in range(30):
@@ -211,8 +273,19 @@ def test_filling_in_never_lowers_the_likelihood(how):
         net = BayesNet(network.structure, states=dict(network.states), missing="em", **how).fit(rows)
         steps = np.diff(net.objective_)
         assert np.all(steps >= -1e-9 * abs(net.objective_[-1]))
-        if "prior" not in how:
+        if how == {"estimate": "mle"}:
             assert net.objective_[-1] == pytest.approx(net.log_prob(rows).sum(), rel=1e-6, abs=1e-6)
+
+
+def test_the_mode_under_a_flat_prior_is_filled_in_as_the_largest_likelihood_is():
+    rng = np.random.default_rng(0)
+    b = rng.choice(["x", "y"], 500, p=[0.55, 0.45])
+    a = np.where(rng.random(500) < np.where(b == "x", 0.8, 0.15), "u", "v")
+    seen = [None if one == "u" and rng.random() < 0.8 else other for one, other in zip(a, b)]
+    rows = {"a": a, "b": seen, "c": np.where(a == "u", "s", "t")}  # c is a, so its table has zeros
+    mle, mode = (BayesNet("b -> a -> c", missing="em", estimate=e, prior="k2").fit(rows) for e in ("mle", "map"))
+    assert mode.query("b")["x"] == pytest.approx(mle.query("b")["x"], rel=1e-9)
+    assert mode.objective_ == pytest.approx(mle.objective_)
 
 
 def test_filling_in_is_counting_where_nothing_is_missing():
@@ -296,7 +369,7 @@ def test_the_kernel_scores_as_the_family_does(seed):
         structure = Structure(dict.fromkeys(names, ())).with_parents(names[node], [names[i] for i in [*parents, other]])
         tally = families_of(rows, structure)[names[node]]
         counts = dense(tally, names[node], structure.parents[names[node]], rows.states)
-        for score in SCORES:
+        for score in CRITERIA:
             scores = FamilyScores(rows, score, 7.0)
             [found] = scores.more(node, sum(1 << i for i in parents), [other])
             assert found == pytest.approx(family_score(counts, score, rows.mass, 7.0), rel=1e-10, abs=1e-9)
@@ -328,6 +401,24 @@ def test_kernels_of_the_search_compiled_are_plain():
         np.testing.assert_array_equal(some[0], some[1])
         np.testing.assert_array_equal(some[0], some[2])
     np.testing.assert_allclose(found[:9], found[9:], rtol=1e-12)
+
+
+@given(SEEDS)
+def test_the_kernel_of_information_says_what_the_table_says(seed):
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 4)
+    rows = rows_of(with_holes(rng, network.sample(50, random_state=rng), 0.1))
+    weights = rng.random(50) if rng.random() < 0.5 else None
+    rows = type(rows)(rows.names, rows.states, rows.codes, weights)
+    codes, sizes = rows.codes, rows.sizes
+    alone, within = information(rows), information(rows, rows.names[3])
+    for i, j in ((0, 1), (0, 2), (2, 1)):
+        for found, some in ((alone[i, j], [i, j]), (within[i, j], [3, i, j])):
+            known = (codes[some] >= 0).all(axis=0)
+            table_ = np.zeros([sizes[k] for k in some])
+            np.add.at(table_, tuple(codes[some][:, known]), 1.0 if weights is None else weights[known])
+            told = counted_information(table_)
+            assert found == pytest.approx(told.nats / max(table_.sum(), 1e-300), abs=1e-12)
 
 
 @pytest.mark.parametrize("score", ["bic", "bdeu", "k2", "aic"])
@@ -363,6 +454,27 @@ def test_every_graph_that_is_found_has_no_cycle_and_keeps_to_what_is_told(seed):
     below = tan(rows, "n0")
     assert set(below.children["n0"]) == {f"n{i}" for i in range(1, 6)}
     assert len(below.edges) == 9
+
+
+def test_the_start_of_a_climb_is_only_a_start():
+    rng = np.random.default_rng(0)
+    a = rng.choice(["0", "1"], 400)
+    rows = {"a": a, "b": np.where(rng.random(400) < 0.9, a, "0"), "c": rng.choice(["0", "1"], 400)}
+    found = BayesNet("c -> b", search="hill-climbing").fit(rows).graph
+    assert set(found.nodes) == {"a", "b", "c"}
+    assert len(found.edges) == 1
+    never = BayesNet("a -> b", search="hill-climbing", forbidden="a -> b; b -> a").fit(rows)
+    assert not never.graph.edges
+    again = never.partial_fit(rows).network  # the graph stays, whatever the climb was told
+    assert again.rows == 800
+
+
+def test_states_are_what_their_texts_say_with_a_graph_and_without():
+    rows = {"flag": [True, False] * 20, "half": [0.5, 1.0] * 20, "y": ["n", "n", "y", "n"] * 10}
+    for graph in (None, "y -> flag, half"):
+        net = BayesNet(graph, "y", states={"flag": [True, False], "half": [1.0, 0.5, 2]}, estimate="mle").fit(rows)
+        assert net.query("flag").to_dict() == {"true": 0.5, "false": 0.5}
+        assert net.network.states["half"] == ("1", "0.5", "2")
 
 
 def test_chow_liu_is_the_best_of_all_trees():
@@ -408,6 +520,42 @@ def test_numbers_are_cut_where_told():
             BayesNet(target="out", cuts=cuts).fit(people)
     with pytest.raises(ValueError, match=r"column 'x' has 51 different numbers.*cuts=\{'x': 5\}"):
         BayesNet("x").fit({"x": np.arange(51)})
+    with pytest.raises(ValueError, match=r"column 'x' has no numbers in its first rows.*cuts=\{'x': \[5, 18\]\}"):
+        BayesNet("x -> y", cuts={"x": 4}).fit({"x": [None, np.nan], "y": ["a", "b"]})
+
+
+def test_parts_of_numbers_far_from_zero_have_names_of_their_own():
+    rng = np.random.default_rng(0)
+    for x in (1e7 + rng.normal(size=500), 52.51 + 3e-4 * rng.random(500), 1.7e9 + np.arange(500) / 7):
+        net = BayesNet(target="y").fit({"x": x, "y": rng.choice(["no", "yes"], 500)})
+        assert len(net.network.states["x"]) == 8
+        assert net.predict({"x": x}).shape == (500,)
+
+
+@given(SEEDS)
+def test_numbers_are_cut_where_repeated_rows_would_be(seed):
+    rng = np.random.default_rng(seed)
+    rows = {"x": rng.integers(0, 90, 120).astype(float), "y": rng.choice(["no", "yes"], 120)}
+    weights, parts = rng.integers(0, 4, 120), int(rng.integers(2, 10))
+    rows["x"][rng.random(120) < 0.1] = np.nan
+    repeated = {name: np.repeat(values, weights) for name, values in rows.items()}
+    for cuts in ({"x": parts}, {}):
+        weighed = BayesNet(target="y", cuts=cuts).fit(rows, sample_weight=weights)
+        assert weighed.model_ == BayesNet(target="y", cuts=cuts).fit(repeated).model_
+
+
+def test_a_number_is_evidence_of_the_part_that_it_is_in():
+    rows = {"age": [2, 4, 5, 17, 18, 60], "out": ["y", "y", "n", "n", "n", "y"]}
+    net = BayesNet("age -> out", cuts={"age": [5, 18]}).fit(rows)
+    for number, part in ((4.9, "below 5"), (5, "5 to 18"), ("7", "5 to 18"), (np.int64(18), "18 and above")):
+        assert net.query("out", age=number).to_dict() == net.query("out", age=part).to_dict()
+    with pytest.raises(ValueError, match="'nan'"):
+        net.query("out", age="nan")
+    assert net.query("out", age={3, 20}).to_dict() == net.query("out", age={"below 5", "18 and above"}).to_dict()
+    soft = {"below 5": 0.9, "18 and above": 0.2}
+    assert net.query("out", age={3: 0.9, 20: 0.2}).to_dict() == net.query("out", age=soft).to_dict()
+    with pytest.raises(ValueError, match="state 'old' not found"):
+        net.query("out", age="old")
 
 
 def test_a_classifier_with_holes_and_values_never_seen():
@@ -433,7 +581,7 @@ def test_a_classifier_with_holes_and_values_never_seen():
 
 def test_impossible_rows_get_the_targets_own_probabilities():
     net = BayesNet(target="c", estimate="mle").fit({"c": ["a", "b"], "x": ["0", "1"], "y": ["0", "1"]})
-    with pytest.warns(NetworkWarning, match="1 rows have probability 0"):
+    with pytest.warns(NetworkWarning, match="1 row of probability 0"):
         assert net.predict_proba({"x": ["0"], "y": ["1"]}).tolist() == [[0.5, 0.5]]
 
 
@@ -445,6 +593,74 @@ def test_more_rows_and_fewer():
     assert all(net.model_.tallies[node] == tally for node, tally in whole.tallies.items())
     net.forget(rows.slice(100))
     assert net.model_.tallies["dysp"] == BayesNet(ASIA.structure).fit(rows.slice(0, 100)).model_.tallies["dysp"]
+
+
+def test_a_saved_network_goes_on_learning_as_one_that_was_not(tmp_path):
+    rows, more = {"a": ["x", "y"] * 5, "b": ["u", "v"] * 5}, {"a": ["z", "x"], "b": ["u", "w"]}
+    for how in ({}, {"states": {"a": ["z", "y", "x"]}}, {"tables": {"a": {"x": 0.25, "y": 0.5, "z": 0.25}}}):
+        alive = BayesNet("a -> b", prior="k2", **how).fit(rows)
+        before = alive.model_
+        alive.save(tmp_path / "net.eo")
+        loaded = BayesNet.load(tmp_path / "net.eo")
+        assert loaded.network.told == before.told
+        assert loaded.partial_fit(more).model_ == alive.partial_fit(more).model_ != before
+        assert set(loaded.network.states["a"]) == {"x", "y", "z"}
+        assert loaded.forget(more).model_ == alive.forget(more).model_ == before
+    told = BayesNet("a -> b", states={"a": ["x", "y"]}).fit(rows)
+    before = told.model_
+    with pytest.raises(ValueError, match="node 'a' has the value 'z' in the data, which is none of its states"):
+        told.partial_fit(more)
+    assert told.model_ is before
+
+
+def test_what_is_forgotten_whole_can_be_learnt_again():
+    rows = {"a": ["x", "y"] * 5, "b": ["u", "v"] * 5}
+    net = BayesNet("a -> b").fit(rows)
+    before = net.model_
+    net.forget(rows)
+    assert Network.from_bytes(net.model_.to_bytes()) == net.model_
+    assert net.n_parameters == {"network": 0, "joint": 0}
+    with pytest.raises(ValueError, match="node 'a' has no states: nothing that is left"):
+        net.query("a")
+    assert net.partial_fit(rows).model_ == before
+    assert BayesNet("a", states={"a": ["x", "y"]}).fit(rows).forget(rows).query("a").to_dict() == {"x": 0.5, "y": 0.5}
+
+
+@pytest.mark.parametrize("how", [{}, {"search": "tan"}, {"search": "hill-climbing"}, {"missing": "em"}])
+def test_a_row_of_weight_0_is_no_row(how):
+    rng = np.random.default_rng(0)
+    rows = {name: rng.choice(values, 60) for name, values in (("f", ["a", "b"]), ("g", ["u", "v"]), ("y", ["n", "s"]))}
+    more = {name: np.append(x, "ghost") for name, x in rows.items()}
+    for one in more:  # in one column, and in all
+        ghost = {name: more[name] if name == one else np.append(x, x[0]) for name, x in rows.items()}
+        for table_ in (ghost, more):
+            net = BayesNet(target="y", prior="k2", **how).fit(table_, sample_weight=np.append(np.ones(60), 0.0))
+            assert net.model_ == BayesNet(target="y", prior="k2", **how).fit(rows).model_
+    with pytest.raises(ValueError, match="all weights are zero"):
+        BayesNet(target="y", **how).fit(rows, sample_weight=np.zeros(60))
+
+
+def test_networks_whose_tables_by_hand_are_about_other_states_do_not_add():
+    rows, table_ = {"a": ["x", "y"], "b": ["u", "v"]}, {"x": 0.5, "y": 0.5}
+    one, other = (
+        BayesNet("a -> b", tables={"a": t}).fit(rows).model_ for t in (table_, dict(reversed(table_.items())))
+    )
+    with pytest.raises(ValueError, match="given by hand are the same"):
+        one + other
+
+
+def test_a_file_that_does_not_say_which_states_were_told_says_what_it_said():
+    from evenodds import file
+
+    rows = {"a": ["x", "y"] * 5, "b": ["u", "v"] * 5}
+    for how in ({}, {"states": {"a": ["z", "y", "x"]}}, {"tables": {"a": {"x": 0.25, "y": 0.75}}}):
+        network = BayesNet("a -> b", prior="k2", **how).fit(rows).model_
+        arrays, header = file.unpack(network.to_bytes())
+        header.pop("format")
+        header["nodes"] = [{k: v for k, v in one.items() if k != "told"} for one in header["nodes"]]
+        old = Network.from_bytes(file.pack(arrays, header))
+        assert old == network
+        assert old.told == network.told
 
 
 def test_a_saved_network_is_the_same(tmp_path):
@@ -466,6 +682,22 @@ def test_a_saved_network_is_the_same(tmp_path):
     assert (Network.from_bytes(learnt.model_.to_bytes()) + learnt.model_).rows == 2 * learnt.model_.rows
 
 
+def test_whole_numbers_that_later_are_none_or_no_numbers_at_all(tmp_path):
+    rows = {"rooms": [1, 2, 3, 2], "dear": ["n", "n", "y", "y"]}
+    net = BayesNet("rooms -> dear").fit(rows).partial_fit({"rooms": [1.5, 2.0], "dear": ["n", "n"]})
+    assert net.network.values("rooms") == [1.0, 1.5, 2.0, 3.0]
+    assert Network.from_bytes(net.model_.to_bytes()) == net.model_
+    assert set(net.sample(50, random_state=0)["rooms"].to_pylist()) == {1.0, 1.5, 2.0, 3.0}
+    told = BayesNet("rooms -> dear", states={"rooms": [1, 2, 3, "unknown"]}, target="rooms", prior="k2").fit(rows)
+    assert told.classes_.tolist() == ["1", "2", "3", "unknown"]
+    assert Network.from_bytes(told.model_.to_bytes()) == told.model_
+    lines = "".join(f"{i % 4},{'ny'[i % 2]}\n" for i in range(10_000))  # the rows that say what a column is
+    (tmp_path / "rooms.csv").write_text(f"rooms,dear\n{lines}1.5,n\n")
+    read = BayesNet("rooms -> dear").fit(tmp_path / "rooms.csv").model_
+    assert Network.from_bytes(read.to_bytes()) == read
+    assert read.states["rooms"] == ("0", "1", "1.5", "2", "3")
+
+
 def test_spoilt_files_are_refused_in_words():
     from evenodds import file
 
@@ -475,8 +707,10 @@ def test_spoilt_files_are_refused_in_words():
         (lambda a, h: h["nodes"][0].update(parents=[1]), "cycle"),
         (lambda a, h: h["nodes"][0].update(parents=[7]), "a parent that is not there"),
         (lambda a, h: h["nodes"][0].update(states=3), "do not end where they should"),
+        (lambda a, h: h["nodes"][0].update(told="yes"), "yes"),
+        (lambda a, h: a.update({"states.blob": a["states.blob"][::-1].copy()}), "are not those that it has learnt"),
         (lambda a, h: h["nodes"][0].update(name="lung"), "no names of their own"),
-        (lambda a, h: h["nodes"][0].update(kind="int"), "are no int"),
+        (lambda a, h: h["nodes"][0].update(kind="date"), "of an unknown kind"),
         (lambda a, h: h["nodes"][0].pop("tally"), "no array 'n0.table'"),
         (lambda a, h: h["settings"].update(prior="x"), "prior="),
         (lambda a, h: h.update(kind="tally"), "holds a 'tally'"),
@@ -510,6 +744,22 @@ def test_spoilt_files_are_refused_in_words():
         (lambda: BayesNet(target="Sex").fit({"Sex": [None, None], "b": ["x", "y"]}), "no row with a value of 'Sex'"),
         (lambda: BayesNet("Sex -> n", search="hill-climbing", required=[("Sex", "n")], forbidden=[("Sex", "n")]).fit(
             {"Sex": ["a", "b"], "n": ["c", "d"]}), "required and forbidden"),
+        (lambda: BayesNet("Sex -> n", "n", search="star").fit(PASSENGERS), "search='star' would find another graph"),
+        (lambda: BayesNet("Sex -> n", "n", search="tan", missing="em").fit(PASSENGERS), "would find another graph"),
+        (lambda: BayesNet(search="tan", target="n", forbidden="n -> Sex").fit(PASSENGERS), "are for search="),
+        (lambda: BayesNet(search="chow-liu", required="n -> Sex").fit(PASSENGERS), "for search='hill-climbing'"),
+        (lambda: BayesNet("Sex -> n", max_parents=2).fit(PASSENGERS), "for search='hill-climbing'"),
+        (lambda: BayesNet(target="n", tables={"n": [1.0]}).fit(PASSENGERS), "for the nodes of a graph"),
+        (lambda: BayesNet("Sex", search="hill-climbing", tables={"Sex": [1.0]}).fit(PASSENGERS), "search for none"),
+        (lambda: BayesNet("Sexes -> n", search="hill-climbing").fit(PASSENGERS), "did you mean 'Sex'"),
+        (lambda: BayesNet(search="tan", target="n", criterion="mdl").fit(PASSENGERS), "criterion='mdl': expected"),
+        (lambda: BayesNet(target="n", states={"Sexes": ["a"]}).fit(PASSENGERS), "did you mean 'Sex'"),
+        (lambda: BayesNet.of(ASIA).fit(ASIA.sample(9)), "all tables are given, and stay as they are"),
+        (lambda: BayesNet(search="hill-climbing", max_parents=0).fit(PASSENGERS), "max_parents=0: expected"),
+        (lambda: BayesNet("Sex", cuts={"Sex": "many"}).fit(PASSENGERS), "expected a number of parts, or a list of"),
+        (lambda: BayesNet("Sex", cuts={"Sex": 2.5}).fit(PASSENGERS), "expected a number of parts, or a list of edges"),
+        (lambda: BayesNet("Sex", states={"Sex": ["male"]}, missing="em").fit(PASSENGERS),
+         "node 'Sex' has the value 'female' in the data, which is none of its states"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_learnt_is_said(make, sentence):
@@ -528,11 +778,13 @@ def test_independence_from_the_data():
         for d, counts in admissions.items()
         for (s, a), n in zip((("m", "yes"), ("m", "no"), ("f", "yes"), ("f", "no")), counts)
     ]
-    alone = BayesNet.independent(rows, "sex", "admitted", weights="n")
+    alone = BayesNet.independent(rows, "sex", "admitted", sample_weight="n")
     assert not alone
     assert "depend" in repr(alone)
+    same = BayesNet.independent(rows, "sex", "admitted", sample_weight=[row["n"] for row in rows])
+    assert (repr(same), repr(same.frame)) == (repr(alone), repr(alone.frame))
     small = [row for row in rows if row["dept"] != "A"]
-    within = BayesNet.independent(small, "sex", "admitted", given="dept", weights="n")
+    within = BayesNet.independent(small, "sex", "admitted", given="dept", sample_weight="n")
     assert within
     assert within.low == 0.0 < within.information < within.high
     assert "may be independent given dept" in repr(within)
@@ -573,8 +825,9 @@ def test_the_picture_has_every_node_and_plates_for_those_that_repeat():
     texts = [element.text for element in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert sorted(texts) == sorted(ASIA.structure.nodes)
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}line"))) == len(ASIA.structure.edges)
-    words = plated(Structure.of("class -> word1, word2, word3, length; length -> <odd> & \"'"[:43]))
+    words = plated(Structure.of("class -> word1, word2, word3, length"))
     assert words.plates == {"1 … 3": ("word",)}
+    assert words.nodes == ("class", "word", "length")
     nested = plated(Structure.of("a -> x1, x2; x1 -> y1; x2 -> y2"))
     assert nested.nodes == ("a", "x", "y")
     assert nested.edges == (("a", "x"), ("x", "y"))
@@ -582,3 +835,12 @@ def test_the_picture_has_every_node_and_plates_for_those_that_repeat():
     different = plated(Structure.of("a -> x1; b -> x2"))
     assert different.plates == {}
     ElementTree.fromstring(BayesNet({"a<b>&": (), '"c"': ("a<b>&",)}).picture())
+
+
+def test_independence_within_layers_is_tested_as_scipy_tests_each_of_them():
+    layers = np.random.default_rng(3).integers(1, 20, (4, 3, 5)).astype(float)
+    each = [stats.chi2_contingency(layer, lambda_="log-likelihood") for layer in layers]
+    found, statistic = counted_information(layers), sum(one.statistic for one in each)
+    assert 2 * found.nats == pytest.approx(statistic, rel=1e-12)
+    assert found.degrees == sum(one.dof for one in each) == 4 * 2 * 4
+    assert found.p_value == pytest.approx(stats.chi2.sf(statistic, found.degrees), rel=1e-12)

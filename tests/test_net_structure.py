@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds.models.bayes_net.d_separation import d_separated, independences, moral, reachable, separating_sets
-from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.bayes_net.structure import Structure, edges_of
 from networks import ASIA, random_structure
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -77,6 +77,9 @@ def test_separated_is_separated_in_the_moral_graph_and_no_path_is_open(seed):
     found = d_separated(graph, a, b, known, most=10_000)
     assert found.complete
     assert bool(found) == (not any(path.open for path in found.paths))
+    first = d_separated(graph, a, b, known, most=1).paths
+    assert bool(found) == (not any(path.open for path in first))  # one that is open is shown before all others
+    assert all(len(set(path.nodes)) == len(path.nodes) for path in first)
     near, seen, waiting = moral(graph, graph.ancestors([a, b, *known])), {a}, [a]
     while waiting:  # the other definition: a wall of what is given, in the moral graph of what is above
         for other in near[waiting.pop()] - known - seen:
@@ -141,8 +144,18 @@ def test_paths_are_capped_and_it_is_said():
     assert not found
     assert len(found.paths) == 5
     assert repr(found).endswith("and more paths")
+    blocked = d_separated(complete, "n0", "n11", [f"n{i}" for i in range(1, 11)])  # all but the edge itself
+    assert str(blocked.paths[0]) == "n0 -> n11: open (they are connected by an edge, which nothing blocks)"
+    assert sum(path.open for path in blocked.paths) == 1
     with pytest.raises(ValueError, match="statements to look at"):
         independences(Structure.of([f"n{i}" for i in range(30)]))
+
+
+def test_edges_are_pairs_of_names():
+    assert edges_of([("a", "b"), ["b", 1]]) == (("a", "b"), ("b", "1"))
+    for written in (["a -> b"], ["ab"], [("a", "b", "c")], [("a",)]):
+        with pytest.raises(ValueError, match=r"the edge .* has \d ends?: expected a pair \(parent, child\)"):
+            edges_of(written)
 
 
 def test_bad_questions_about_the_graph():

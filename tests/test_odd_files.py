@@ -54,7 +54,7 @@ OF_DATA = [
     "forget nb.eo {} -o out.eo",
     "separate {} -t label",
     "density {} --column x",
-    "net fit {} -g k->label -o out.eo",
+    "net fit {} --graph k->label -o out.eo",
     "net learn {} --cut x=2 --cut y=2 -o out.eo",
     "bandit replay {} --policies ucb",
 ]
@@ -75,7 +75,7 @@ OF_MODELS = [
     "fit good.csv -t label --like {} -o out.eo",
     "net show {}",
     "net query {} k",
-    "net fair {} --group k -t label --said k",
+    "net fair {} --by k -t label --said k",
 ]
 
 
@@ -90,7 +90,7 @@ def folder(tmp_path_factory):
         "nb.eo": "fit {} -t label -o {}",
         "glm.eo": "regress {} -t y -o {}",
         "mixture.eo": "mixture {} -c x,y -k 2 -o {}",
-        "net.eo": "net fit {} -g k->label -o {}",
+        "net.eo": "net fit {} --graph k->label -o {}",
     }.items():
         said(words.format(path / "good.csv", path / name).split(), 0)
         (path / f"half-{name}").write_bytes((path / name).read_bytes()[:-200])
@@ -134,6 +134,8 @@ def test_a_text_where_a_file_is_expected_is_told_where_texts_go(folder, monkeypa
     assert "`evenodds explain mail.eo 'it'\"'\"'s a prize'`" in stderr
     assert "--lines" in stderr
     assert "explain" not in said(["predict", "nb.eo", "a prize"], 1).stderr  # which has no text
+    stderr = said(["explain", "mail.eo", "it's", "a", "prize"], 1).stderr
+    assert "a text goes in quotes: evenodds explain mail.eo 'it'\"'\"'s a prize'" in stderr
 
 
 @pytest.mark.parametrize("group", ["net", "shift", "bandit"])

@@ -68,7 +68,7 @@ def test_no_direction_has_a_larger_margin(seed, n_classes):
     X, y = separable(seed, n_classes)
     found = walk(X, y, np.arange(n_classes), seed=0)
     rows = Rows(homogeneous(X), y, n_classes, reference=n_classes == 2)
-    assert np.linalg.norm(found.best) == pytest.approx(1)
+    assert np.linalg.norm(found.best) == pytest.approx(1, rel=1e-14)
     rng = np.random.default_rng(seed)
     others = rng.normal(size=(200, rows.dimensions))
     others = np.vstack([others, found.best.ravel() + 0.05 * others, found.weights.ravel()])
@@ -115,7 +115,10 @@ def test_digits_4_and_9():
     line = eo.Perceptron(random_state=0).fit(X, y)
     assert (line.separable_, line.converged_, line.score(X, y)) == (True, True, 1.0)
     assert line.mistakes_ <= line.bound_
-    assert line.bound_ == pytest.approx((line.radius_ / line.margin_) ** 2)
+    assert line.radius_ == pytest.approx(max(np.linalg.norm(u) for u in homogeneous(X)), rel=1e-14)
+    signed = np.where(y == 9, 1, -1) * (homogeneous(X) @ line.walk_.best.ravel())
+    assert line.margin_ == pytest.approx(signed.min(), rel=1e-12)
+    assert line.bound_ == pytest.approx(142.3318707194, rel=1e-9)
     again = eo.Perceptron(random_state=0).fit(X, y)
     np.testing.assert_array_equal(again.coef_, line.coef_)
     assert (eo.Perceptron(random_state=1).fit(X, y).coef_ != line.coef_).any()
@@ -174,10 +177,22 @@ def test_bad_input_is_one_sentence():
     frame = pd.DataFrame({"x": [1.0, np.nan, 3, 4], "colour": ["r", "g", "b", "r"], "y": [0, 0, 1, 1]})
     with pytest.raises(DataError, match=r"column 'colour' holds no numbers: .*OneHotEncoder"):
         eo.Perceptron().fit(frame, "y")
+    with pytest.raises(DataError, match=r"column 'colour' holds no numbers: .*OneHotEncoder"):
+        eo.Perceptron().fit(pa.Table.from_pandas(frame), "y")
+    for line in (eo.Perceptron(), eo.LinearSeparator()):
+        with pytest.raises(DataError, match="column 'x0' is too small to be squared; rescale"):
+            line.fit(np.array([[1e-200, 1.0], [2e-200, 2.0], [3e-200, 0.0]]), [0, 1, 1])
     with pytest.raises(DataError, match=r"NaN: column 'x' \(1 of 4 rows\); drop those rows, or fill"):
         eo.Perceptron().fit(frame[["x"]], frame["y"])
-    with pytest.raises(DataError, match="the target is missing in row 1"):
-        eo.Perceptron().fit([[1.0], [2.0], [3.0]], np.array(["a", None, "b"], object))
+    for y in (
+        np.array(["a", None, "b"], object),
+        pd.Series(["a", pd.NA, "b"], dtype="string"),
+        pd.Series([True, None, False], dtype="boolean"),
+        [1.0, np.nan, 2.0],
+    ):
+        for line in (eo.Perceptron(), eo.LinearSeparator()):
+            with pytest.raises(DataError, match="the target is missing in row 1"):
+                line.fit([[1.0], [2.0], [3.0]], y)
     with pytest.raises(DataError, match="only one class, '1'"):
         eo.Perceptron().fit([[1.0], [2.0]], [1, 1])
     for dicts in ([{"x": 1.0}, {"x": 2.0}], {"x": [1.0, 2.0]}):

@@ -5,11 +5,12 @@ import pytest
 
 import evenodds as eo
 from evenodds import plots
-from evenodds.audit.judge import scores, tally
+from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics
+from evenodds.audit.ranked import scores
 from evenodds.audit.shift import drift
 from evenodds.models.learnt import Tables
-from evenodds.plots.model import points
+from evenodds.plots.model import labelled, scales
 from evenodds.plots.save import svg
 
 APART, SIDES = [[0.0, 0], [1, 0], [0, 1], [3, 3], [4, 3], [3, 4]], [0, 0, 0, 1, 1, 1]
@@ -34,7 +35,7 @@ def made():
         "roc": plots.roc(of, "1", 0.4),
         "precision_recall": plots.precision_recall(of, "1"),
         "confusion": plots.confusion(Metrics.of(judged, [0, 1]).confusion),
-        "waterfall": plots.waterfall(model.explain({"x": [1.0], "color": ["red"]})),
+        "waterfall": plots.waterfall(model.explain({"x": [1.0], "color": ["red"]})[0]),
         "nomogram": plots.nomogram(model.model_),
         "words": plots.words(Tables(spam.model_)["text"], spam.model_.schema.target),
         "groups": plots.groups(audited, "TPR"),
@@ -78,16 +79,95 @@ def test_the_mark_is_at_the_threshold(made):
     assert mark["x"] == pytest.approx(of.rest[above].sum() / of.rest.sum())
 
 
+def test_no_mark_where_no_row_reaches_the_threshold(made):
+    of = made["scores"]
+    drawn = plots.precision_recall(of, "1", 0.4)
+    [mark] = drawn["layer"][2]["data"]["values"]
+    hits, alarms = of.above(0.4)
+    assert mark == {"x": hits / of.own.sum(), "y": hits / (hits + alarms)}
+    beyond = plots.precision_recall(of, "1", 1 - 1e-12)
+    assert beyond["layer"][2]["data"]["values"] == []
+    assert "no row reaches the threshold" in beyond["title"]["subtitle"]
+    assert svg(beyond, "beyond").startswith("<svg")
+
+
 def test_a_waterfall_ends_at_the_total(made):
     rows = made["waterfall"]["data"]["values"]
     assert rows[-2]["stop"] == pytest.approx(rows[-1]["stop"])
 
 
+def test_a_waterfall_has_the_lines_of_its_explanation(made):
+    many = eo.NaiveBayes().fit({f"c{j}": [0.0, 1, 1, 0] * 5 for j in range(30)}, [0, 1] * 10)
+    for model, row in (
+        (made["model"], {"x": [None], "color": ["red"]}),
+        (many, {f"c{j}": [j % 2] for j in range(30)}),
+    ):
+        [said] = model.explain(row)
+        rows = plots.waterfall(said)["data"]["values"]
+        assert [step["what"] for step in rows] == [*(text for text, _, _ in said.lines()), "total"]
+        assert rows[-2]["stop"] == pytest.approx(rows[-1]["stop"])
+    assert "x = missing" in {
+        step["what"] for step in plots.waterfall(made["model"].explain({"x": [None]})[0])["data"]["values"]
+    }
+
+
+@pytest.mark.parametrize("classes", [[False, True], [0.0, 1.0], ["no", "yes"]])
+def test_rows_and_regions_call_a_class_by_one_name(classes):
+    X = np.array([[0.0, 0], [1, 0], [0, 1], [3, 3], [4, 3], [3, 4]])
+    model = eo.NaiveBayes(columns=eo.Gaussian).fit(X, np.repeat(classes, 3))
+    cells, _, dots = plots.boundary(model, X, [*np.repeat(classes, 3).tolist()[:-1], None])["layer"]
+    legend = cells["encoding"]["color"]["scale"]["domain"]
+    assert {cell["class"] for cell in cells["data"]["values"]} == set(legend)
+    assert [dot["class"] for dot in dots["data"]["values"]] == np.repeat(legend, [3, 2]).tolist()  # one has no class
+
+
 def test_a_nomogram_adds_up_to_the_log_odds(made):
     model = made["model"].model_
-    by = {(row["column"], row["value"]): row["log-odds"] for row in points(model)}
-    said = made["model"].explain({"x": [None], "color": ["red"]}, of=1, against=0)
+    by = {(row["column"], row["value"]): row["log-odds"] for some in scales(model).values() for row in some}
+    [said] = made["model"].explain({"x": [None], "color": ["red"]}, of=1, against=0)
     assert by["color", "red"] == pytest.approx(next(t.log_odds for t in said.terms if t.column == "color"))
+
+
+def test_a_nomogram_says_what_it_has_no_place_for():
+    rng = np.random.default_rng(4)
+    y = np.arange(600) % 2
+    town = np.where(rng.random(600) < 0.5, "z", [f"a{i % 40}" for i in range(600)])
+    rows = {"town": town, "age": rng.normal(y), "text": ["a b", "c"] * 300}
+    model = eo.NaiveBayes(columns={"age": eo.Gaussian, "text": eo.Words()}).fit(rows, y).model_
+    drawn = plots.nomogram(model)
+    assert drawn["title"]["subtitle"][1] == "not in it: age, text"
+    values = drawn["vconcat"][0]["data"]["values"]
+    assert {row["column"] for row in values} == {"town (12 of 41)"}
+    assert "z" in {row["value"] for row in values}  # the most frequent ones, not the first
+
+
+def test_labels_of_wide_letters_keep_apart():
+    """German credit: '<0' and '0<=X<200' are 0.41 apart on a scale of 3, too near for one side of the line."""
+    odds = {"<0": -0.81, "0<=X<200": -0.4, ">=200": 0.4, "no checking": 1.16}
+    rows = [{"column": "checking", "value": value, "log-odds": x} for value, x in odds.items()]
+    ends = [{"column": "other", "value": value, "log-odds": x} for value, x in (("a", -1.37), ("b", 1.55))]
+    sides = {row["value"]: "above" if row["above"] else "below" for row in labelled([*rows, *ends])}
+    assert sides["<0"] != sides["0<=X<200"]
+
+
+def test_a_row_without_a_place_is_not_drawn(made):
+    X, y = np.vstack([APART, [[np.nan, 1.0]]]), [*SIDES, SIDES[0]]
+    drawn = plots.boundary(eo.LinearSeparator().fit(APART, SIDES), X, y)
+    assert drawn == made["margin"]
+    with pytest.raises(eo.DataError, match="no row has a place"):
+        plots.boundary(made["model"], np.full((2, 2), np.nan), [0, 1])
+
+
+def test_a_group_is_drawn_at_its_rate_within_its_interval():
+    """Of 90 men none is said to be so: the line begins where the point is, and is that of the table."""
+    y, sex = [0, 1] * 90, ["f", "m"] * 90
+    audited = eo.Audit(by="sex").of_predictions(
+        y, sex, predicted=[i // 2 % 2 if s == "f" else 0 for i, s in enumerate(sex)]
+    )
+    [women, men] = plots.groups(audited, "selection rate")["data"]["values"]
+    known = audited.rates("sex")["selection rate"]["m"]
+    assert (men["rate"], men["low"], men["high"]) == (0.0, 0.0, known.high)
+    assert women["low"] < women["rate"] < women["high"]
 
 
 def test_a_margin_is_as_wide_as_it_is(made):

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
 from command import invoke
-from evenodds.audit.judge import scores, tally
+from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics, beside
+from evenodds.audit.ranked import scores
 from evenodds.audit.reliability import Reliability, distance
 
 
@@ -62,6 +63,12 @@ def test_the_parts_of_several_classes_add_up():
     m = Metrics.of(tally(y, np.log(p), range(4)), range(4))
     assert len(m.reliability) == 4
     assert m.brier_parts.score == pytest.approx(m.brier, abs=1e-6)
+
+
+def test_bins_that_say_nearly_the_same_are_one_and_a_chain_of_them_is_not():
+    odds = np.repeat([0.0, 0.15, 0.3, 0.45, 2.0], 40)
+    table = reliability(odds, np.arange(200) % 2 == 0, bins=5).table
+    assert [row["rows"] for row in table] == [80, 80, 40]
 
 
 def test_bins_are_of_equal_mass():
@@ -148,11 +155,11 @@ def test_there_is_no_line_where_rows_are_separated_or_impossible():
     assert Metrics.of(tally(y, never, [False, True]), [False, True]).slope == pytest.approx(without.slope)
 
 
-@pytest.mark.parametrize("true_slope", [0.2, 0.7, 1.0, 1.9, 5.0])
+@pytest.mark.parametrize("true_slope", [0.03, 0.2, 0.7, 1.0, 1.9, 5.0])
 @pytest.mark.parametrize("k", [3, 6])
 def test_the_slope_of_several_classes_is_that_of_a_search(k, true_slope):
     rng = np.random.default_rng(k)
-    log_p = rng.normal(0, 1.5, (4000, k))
+    log_p = rng.normal(0, 1.5 / true_slope, (4000, k))  # the surer they are said, the less they should be believed
     log_p -= np.logaddexp.reduce(log_p, axis=1, keepdims=True)
     tempered = true_slope * log_p
     tempered -= np.logaddexp.reduce(tempered, axis=1, keepdims=True)
@@ -161,7 +168,7 @@ def test_the_slope_of_several_classes_is_that_of_a_search(k, true_slope):
     def loss(b):
         return (np.logaddexp.reduce(b * log_p, axis=1) - b * log_p[np.arange(4000), y]).mean()
 
-    best = minimize_scalar(loss, bounds=(0.1, 9), options={"xatol": 1e-9}).x
+    best = minimize_scalar(loss, bounds=(0.01, 9), options={"xatol": 1e-9}).x
     parts = [tally(y[at], log_p[at], range(k)) for at in (slice(0, 1000), slice(1000, 4000))]
     found = Metrics.of(parts[0] + parts[1], range(k)).slope
     assert found == pytest.approx(best, rel=1e-3)
@@ -212,3 +219,14 @@ def test_evaluate_puts_two_models_side_by_side(tmp_path):
     assert found[str(one)] == {name: alone[name] for name in found[str(one)]}
     assert str(two) in run("evaluate", one, data, "--beside", two, "--leave-one-out").splitlines()[0]
     assert "two saved models" in run("evaluate", data, "-t", "survived", "--folds", 3, "--beside", two, code=2)
+    other, more = tmp_path / "other.eo", tmp_path / "more.csv"
+    run("fit", data, "-q", "-t", "sex", "-o", other)
+    refused = run("evaluate", one, data, "--beside", other, code=3)
+    assert "predicts the column 'survived'" in refused
+    assert "other.eo 'sex': they cannot be compared" in refused
+    more.write_text("class,sex,age,survived\n1st,male,adult,perhaps\n")
+    run("learn", two, more)
+    assert "two.eo ['no', 'perhaps', 'yes']" in run("evaluate", one, data, "--beside", two, code=3)
+    run("fit", data, "-q", "-t", "survived", "--bridge", "-o", other)
+    assert "other.eo is a bridge" in run("evaluate", one, data, "--leave-one-out", "--beside", other, code=2)
+    assert "--seed: needs --folds" in run("evaluate", one, data, "--seed", 3, code=2)

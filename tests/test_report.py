@@ -10,6 +10,8 @@ import pytest
 
 import evenodds as eo
 from command import invoke as run
+from evenodds.data.files import read
+from evenodds.plots.report import report
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +115,35 @@ def test_a_report_without_groups_and_of_many_classes(tmp_path):
         assert ("How it treats groups" in (tmp_path / "r.html").read_text()) == bool(more)
 
 
+def test_rows_that_were_learnt_are_told_from_others(made, tmp_path):
+    rows = pd.read_csv(made / "new.csv")
+    eo.NaiveBayes().fit(rows, "y").save(tmp_path / "learnt.eo")
+    for model, learnt in ((made / "m.eo", False), (tmp_path / "learnt.eo", True)):
+        run("report", model, made / "new.csv", "-o", tmp_path / "r.md")
+        assert ("the very rows that it was learnt from" in (tmp_path / "r.md").read_text()) == learnt
+
+
+def test_missing_cells_are_counted_whatever_the_column(tmp_path):
+    rng = np.random.default_rng(2)
+    rows = {name: rng.integers(0, 2, 100).astype(object) for name in ("flag", "count", "wait", "bell", "logs", "bins")}
+    rows |= {"kind": rng.choice(["a", "b"], 100).astype(object), "text": np.array(["a b", "c"] * 50, object)}
+    for i, name in enumerate(rows):
+        rows[name][: 5 * i] = None
+    families = dict(zip(rows, (eo.Bernoulli, eo.Poisson, eo.Exponential, eo.Gaussian, eo.LogGaussian, eo.Binned)))
+    model = eo.NaiveBayes(columns={**families, "kind": eo.Categorical, "text": eo.Words()})
+    rows["y"] = np.arange(100) % 2
+    data = report(model.fit(rows, "y").model_, read(rows)).sections[0]
+    [columns] = [part for part in data.parts if part.title == "Columns"]
+    assert [row["missing"] for row in columns] == pytest.approx([0.05 * i for i in range(8)])
+    assert data.sentences[1] == "Most often missing: text (35.0 %), kind (30.0 %), bins (25.0 %)."
+
+
+def test_a_picture_of_letters_is_for_the_terminal_alone(made):
+    for kind in ("html", "md"):
+        run("report", made / "m.eo", made / "new.csv", "--by", "sex", "-o", made / f"letters.{kind}")
+        assert not set("○●◉½") & set((made / f"letters.{kind}").read_text())
+
+
 def test_the_audit_of_a_model_and_of_a_column_agree(made):
     one = run("audit", made / "m.eo", made / "new.csv", "--by", "sex", "--json", "-q")
     rows = pd.read_csv(made / "new.csv")
@@ -132,10 +163,15 @@ def test_the_audit_of_a_model_and_of_a_column_agree(made):
     [
         (["new.csv", "--by", "sex"], 2, "give a model and a file"),
         (["new.csv", "--by", "sex", "--score", "income"], 2, "--target"),
-        (["new.csv", "--by", "sex", "--score", "income", "--target", "y"], 3, "expected a probability"),
+        (["new.csv", "--by", "sex", "--score", "income", "--target", "y"], 3, "column 'income': 31 is no probability"),
         (["m.eo", "new.csv", "--by", "sax"], 3, "did you mean 'sex'"),
-        (["m.eo", "new.csv", "--by", "sex", "--positive", "maybe"], 3, "not among the classes"),
+        (
+            ["m.eo", "new.csv", "--by", "sex", "--positive", "maybe"],
+            3,
+            "class 'maybe' not found; the classes are 'lost', 'repaid'",
+        ),
         (["m.eo", "new.csv", "--by", "sex", "-o", "audit.pdf"], 2, "expected a name that ends with"),
+        (["m.eo", "new.csv", "--by", "sex", "-o", "audit.html", "--json"], 2, "not both"),
         (["new.csv", "--by", "sex", "--predicted", "y", "--target", "y", "--stand-ins"], 2, "are for a model"),
     ],
 )
@@ -170,6 +206,8 @@ def test_stand_ins_and_graphs_on_the_terminal_and_as_json(made):
     assert "A graph is what somebody believes" in text
     done = run("audit", made / "m.eo", made / "new.csv", "--by", "sex", "--stand-ins", "--json", "-q")
     assert {"rates", "stand_ins", "report"} <= set(json.loads(done.stdout))
+    done = run("audit", made / "m.eo", made / "new.csv", "--by", "sex", *GRAPH, "--json", "-q")
+    assert {"graphs", "stand_ins"} & set(json.loads(done.stdout)) == {"graphs"}
 
 
 def test_a_report_has_the_graph_if_one_is_given(made):
@@ -183,10 +221,15 @@ def test_a_report_has_the_graph_if_one_is_given(made):
 
 def test_bridges_have_pages_too(made):
     rows = pd.read_csv(made / "new.csv")
-    eo.NaiveLogistic().fit(rows, "y").save(made / "b.eo")
+    bridge = eo.NaiveLogistic().fit(rows, "y")
+    bridge.save(made / "b.eo")
     for command in ("report", "audit"):
         run(command, made / "b.eo", made / "new.csv", "--by", "sex", "-o", made / f"b-{command}.md")
         assert "Instead of sex" in (made / f"b-{command}.md").read_text()
+    text = (made / "b-report.md").read_text()
+    assert "Its odds are tempered" in text
+    assert bridge.model_.temper.sentences()[-1] in text
+    assert "not tempered" not in text
 
 
 def test_a_tempered_model_says_how_much_it_believes(made):

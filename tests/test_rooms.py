@@ -1,8 +1,15 @@
-"""What is imported, and when: nothing heavy before it is needed."""
+"""The house: nothing heavy is imported before it is needed, rooms are as the page draws them, modules are short."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from command import loaded
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_importing_evenodds_loads_nothing_heavy():
@@ -34,6 +41,11 @@ def test_names_are_there_when_they_are_asked_for(name):
     assert getattr(evenodds, name).__name__ == name
 
 
+@pytest.mark.parametrize("room", ["audit", "bandits", "families", "plots"])
+def test_rooms_are_there_when_they_are_asked_for(room):
+    loaded(f"import evenodds; assert evenodds.{room}.__name__ == 'evenodds.{room}'; assert '{room}' in dir(evenodds)")
+
+
 def test_a_name_that_is_not_there_says_so():
     import evenodds
 
@@ -49,18 +61,13 @@ def test_every_name_of_the_package_can_be_had():
 
 
 def test_the_page_on_architecture_names_every_room_and_every_public_name():
-    import re
-    import tomllib
-    from pathlib import Path
-
     import evenodds
 
-    root = Path(__file__).parents[1]
-    page = (root / "docs" / "architecture.md").read_text()
-    [contract] = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    [contract] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     assert "ignore_imports" not in contract
     rooms = {name.strip().removeprefix("evenodds.") for layer in contract["layers"] for name in layer.split(":")}
-    folders = {path.parent.name for path in (root / "src" / "evenodds").glob("*/__init__.py")}
+    folders = {path.parent.name for path in (ROOT / "src" / "evenodds").glob("*/__init__.py")}
     assert {room for room in folders if not re.search(rf"\b{room}\b", page)} == set()
     assert folders <= rooms
     depth = {
@@ -77,3 +84,14 @@ def test_the_page_on_architecture_names_every_room_and_every_public_name():
     listed = re.findall(r"`(\w+)`", page.split("## Names")[1].split("##")[0])
     assert sorted(listed) == sorted(evenodds.__all__)
     assert len(evenodds.__all__) <= 40
+
+
+def test_a_module_fits_in_a_head_or_says_why_not():
+    source = ROOT / "src" / "evenodds"
+    long = {
+        path.relative_to(source).as_posix(): ast.get_docstring(ast.parse(path.read_text()))
+        for path in source.rglob("*.py")
+        if len(path.read_text().splitlines()) > 350
+    }
+    assert long.keys() <= {"bandits/kernels.py"}  # what kernels call must stand in their own file
+    assert all("Longer than a module should be, for a reason" in said for said in long.values())

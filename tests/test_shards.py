@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import json
 import multiprocessing
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +21,12 @@ import evenodds as eo
 from command import invoke
 from evenodds.data import kept, shards
 from evenodds.data.files import Files
+from evenodds.data.processes import Workers
 from evenodds.data.workers import Sharded
 from evenodds.models import checkpoint
 from evenodds.models.learn import learn
 from evenodds.models.learn_many import learn_many
+from evenodds.replacing import replacing
 from tables import mixed
 
 
@@ -53,6 +57,7 @@ def columns():
 def test_any_number_of_workers_gives_the_same_bits_and_the_model_of_one_pass(folder, monkeypatch):
     monkeypatch.setattr(shards, "ROWS", 100)
     assert [shard.groups for shard in shards.shards_of(files(folder))] == [(0, 2), (2, 4), None, (0, 2), (2, 4), None]
+    assert [shard.rows for shard in shards.shards_of(files(folder))] == [180, 120, None, 180, 120, None]
     one, report = learn_many(files(folder), "level", columns(), workers=1)
     two, _ = learn_many(files(folder), "level", columns(), workers=2)
     whole, plain = learn(files(folder), "level", columns())
@@ -83,6 +88,21 @@ def test_a_run_that_died_goes_on_where_it_stopped(folder, tmp_path, monkeypatch)
     assert again.to_bytes() == whole.to_bytes()
     assert len(kept) >= 3  # the schema and two parts
     assert all((done / name).stat().st_mtime_ns == then for name, then in kept.items())
+
+
+def test_digests_are_not_written_again_for_every_file(tmp_path, monkeypatch):
+    (tmp_path / "rows").mkdir()
+    for i in range(40):
+        (tmp_path / "rows" / f"{i}.csv").write_text(f"x,y\n{i},a\n{i + 1},b\n")
+    written = []
+    monkeypatch.setattr(checkpoint, "replacing", lambda path: written.append(path) or replacing(path))
+    learn_many(files(tmp_path / "rows"), "y", checkpoint=tmp_path / "done")
+    index = json.loads((tmp_path / "done" / "files.json").read_text())
+    assert len(index["files"]) == 40
+    assert sum(path.endswith("files.json") for path in written) < 25
+    written.clear()
+    learn_many(files(tmp_path / "rows"), "y", checkpoint=tmp_path / "done")
+    assert not written  # nothing is new
 
 
 def test_a_folder_that_changes_is_counted_anew_only_where_it_has_changed(folder, tmp_path):
@@ -158,11 +178,22 @@ def test_a_worker_that_is_killed_costs_time_and_nothing_else(folder):
     assert multiprocessing.active_children() == []
 
 
+def test_a_script_that_starts_itself_again_is_told_so(folder):
+    script = folder.parent / "script.py"
+    script.write_text(
+        "from evenodds.data.files import Files\nfrom evenodds.models.learn_many import learn_many\n"
+        f"learn_many(Files(({str(folder)!r},)), 'level', workers=2)\n"
+    )
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=120)
+    assert "must stand under if __name__ == '__main__'" in run.stderr.splitlines()[-1]
+
+
 def test_standard_input_is_not_for_many(folder):
     with pytest.raises(eo.DataError, match="read once only"):
         learn_many(Files(("-",)), "level", workers=2)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="that workers have begun is told by Linux's /proc")
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
     rng = np.random.default_rng(0)
     for i in range(6):
@@ -170,13 +201,15 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
         (tmp_path / f"{i}.csv").write_text("x,y\n" + lines)
     command = [sys.executable, "-m", "evenodds", "fit", "*.csv", "-t", "y", "-o", "m.eo", "--workers", "2"]
     run = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True)
-    time.sleep(1)
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    while len(children.read_text().split()) < 3:  # two workers, and the interpreter's own helper
+        time.sleep(0.01)
+    time.sleep(0.3)  # they are told what to do, and still have to load
     os.kill(run.pid, signal.SIGINT)  # as a shell script sends it: to this process alone
     _, said = run.communicate(timeout=60)
-    if "→ m.eo" not in said.decode():  # it may have been quicker
-        assert run.returncode == 130
-        assert b"Traceback" not in said
-        assert sorted(path.name for path in tmp_path.iterdir()) == [f"{i}.csv" for i in range(6)]
+    assert run.returncode == 130
+    assert b"Traceback" not in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{i}.csv" for i in range(6)]
     left = True
     for _ in range(100):  # the interpreter's own helper goes a moment after its parent
         try:
@@ -193,12 +226,21 @@ def test_rows_that_are_looked_at_again_are_the_same_for_any_number_of_workers(fo
     monkeypatch.setattr(kept, "LEAST", 100)  # of 1,200 rows some are kept, and which is told by their numbers
     monkeypatch.setattr(shards, "ROWS", 100)
     found = []
-    for i, more in enumerate([[], ["--workers", "1"], ["--workers", "2"]]):
-        out = tmp_path / f"{i}.model"
+    for workers in (0, 2, 1)[: 3 if option == "--temper" else 2]:  # a process takes seconds to begin
+        out, more = tmp_path / f"{workers}.model", ["--workers", workers] if workers else []
         invoke("fit", f"{folder}/*.csv", f"{folder}/*.parquet", "-t", "level", "-o", out, option, "-q", *more)
         found.append(eo.load(out))
-    assert found[1] == found[2]
-    assert found[1] == found[0]
+    assert found[1:] == found[:-1]
+
+
+def test_rows_are_counted_only_where_a_file_does_not_say_how_many_it_has(folder, monkeypatch):
+    monkeypatch.setattr(shards, "ROWS", 100)
+    read, killed = [], []
+    monkeypatch.setattr(Workers, "kill", killed.append)
+    monkeypatch.setattr(Workers, "begin", lambda self, name, task, *given: read.append(name) or (lambda: task(*given)))
+    assert Sharded(files(folder), 2).rows == [180, 120, 300, 180, 120, 300]
+    assert read == [str(folder / "1.csv"), str(folder / "3.csv")]
+    assert killed == []
 
 
 def test_rows_that_are_looked_at_again_are_not_stored(folder, tmp_path):

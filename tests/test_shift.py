@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import evenodds as eo
+from evenodds import plots
 from evenodds.audit.counted import association
 from evenodds.audit.environments import environments
 from evenodds.audit.invented import marked_scans, school_grades
@@ -52,6 +54,45 @@ def test_what_changed_is_named():
     assert "can tell" in found.sentences()[-1]
 
 
+@pytest.mark.parametrize("n", [10, 15, 20])
+def test_a_column_of_few_rows_that_moved_altogether_is_told_so(n):
+    rng = np.random.default_rng(n)
+    found = drift(*({"age": rng.normal(mean, 1, n)} for mean in (0, 1000)), columns={"age": eo.Binned})
+    [age] = found.columns
+    assert found.changed == ["age"]
+    assert (age["distance"], age["V"]) == pytest.approx((1.0, 1.0))
+    sides = [[n, 0], [0, n]]
+    assert age["p"] == pytest.approx(stats.fisher_exact(sides).pvalue)
+
+
+def test_rows_that_are_all_told_apart_are_told_so():
+    found = drift({"kind": ["a"] * 200}, {"kind": ["b"] * 200})
+    assert (found.joint.auc, found.joint.error, found.joint_p) == (1.0, 0.0, 0.0)
+    assert "a model can tell new rows from old ones (AUC 1.000)" in found.sentences()[-1]
+    same = drift({"kind": ["a"] * 200}, {"kind": ["a"] * 200})
+    assert (same.joint.error, same.joint_p) == (0.0, 0.5)
+    assert "cannot tell" in same.sentences()[-1]
+
+
+def test_a_text_that_changed_is_a_column_that_changed():
+    before = {"text": ["win a free prize now"] * 60 + ["lunch at noon"] * 60, "kind": ["a", "b"] * 60}
+    after = {**before, "text": ["bitcoin wallet now"] * 60 + ["lunch at noon"] * 60}
+    found = drift(before, after, columns={"text": eo.Words()})
+    assert found.changed == ["text"]
+    first, second, *_ = found.sentences()
+    assert first == "1 of 2 columns changed: text."
+    assert second.startswith("text: 5 words changed, most ")
+    assert second.endswith((", from 50.0 % to 0.0 %.", ", from 0.0 % to 50.0 %."))
+    assert plots.drifted(found)["data"]["values"][0] == {"column": "text", "moved": 0.5, "said": "changed"}
+    alone = drift(*({"text": side["text"]} for side in (before, before)), columns={"text": eo.Words()})
+    assert alone.sentences()[0] == "None of 1 columns changed more than chance would have it."
+
+
+def test_a_column_is_called_as_it_is_called():
+    found = drift({"share%": [1.0, 2, 3] * 50}, {"share%": [7.0, 8, 9] * 50})
+    assert found.sentences()[1].startswith("share%: 100.0 % of the rows moved")
+
+
 def test_values_and_words_that_came_and_went():
     before = {"text": ["win a free prize now"] * 60 + ["lunch at noon"] * 60, "kind": ["a"] * 120}
     after = {"text": ["bitcoin wallet now"] * 60 + ["lunch at noon"] * 60, "kind": ["a"] * 80 + ["b"] * 40}
@@ -92,6 +133,10 @@ def test_what_cannot_be_compared_is_said():
         drift({"a": [1, 2, 1]}, {"b": [1, 2, 1]})
     with pytest.raises(eo.DataError, match="no rows"):
         drift({"a": ["x", "y"]}, {"a": np.array([], dtype=str)})
+    sides = {"a": ["x", "y"] * 20, "label": [0, 1] * 20}, {"a": ["x", "y"] * 20}
+    assert drift(*sides, target="label").columns["column"] == ["a"]  # it is not known of new rows yet
+    with pytest.raises(eo.DataError, match="column 'lable' not found; did you mean 'label'"):
+        drift(*sides, target="lable")
 
 
 # Label shift
@@ -112,6 +157,16 @@ def test_shares_by_em_are_covered_by_their_interval():
         found = new_balance(noisy(0.2, 300, seed)[2], np.log([0.5, 0.5]))
         held += abs(found.shares[1] - 0.2) <= 1.96 * found.errors[1]
     assert 0.92 <= held / 300 <= 0.98
+
+
+def test_errors_of_shares_are_the_same_whichever_share_is_the_rest_of_the_others():
+    p, prior = np.random.default_rng(0).dirichlet([0.3, 0.5, 0.8], 400), np.array([0.5, 0.3, 0.2])
+    found = new_balance(np.log(p), np.log(prior))
+    assert found.shares.argmax() == 2
+    ratio = p / prior
+    slope = (ratio[:, 1:] - ratio[:, :1]) / (ratio @ found.shares)[:, None]  # the first is the rest here
+    covariance = np.linalg.inv(slope.T @ slope)
+    np.testing.assert_allclose(found.errors**2, [covariance.sum(), *np.diag(covariance)], rtol=1e-9)
 
 
 def test_shares_by_the_confusion_matrix_are_covered_by_their_interval():

@@ -122,6 +122,15 @@ def test_feature_names():
     assert not hasattr(eo.NaiveBayes().fit(np.eye(4), [0, 1, 0, 1]), "feature_names_in_")
 
 
+def test_feature_names_are_those_of_the_last_fit(tmp_path):
+    X, y = mixed(60)
+    (tmp_path / "rows.csv").write_text("x0,x1,y\n1,2,a\n2,3,b\n3,4,a\n4,5,b\n")
+    for again in ((np.eye(4)[:, :2], [0, 1, 0, 1]), ([[1.0, 2], [3, 4]], [0, 1]), (tmp_path / "rows.csv", "y")):
+        nb = eo.NaiveBayes().fit(X, y).fit(*again)
+        assert not hasattr(nb, "feature_names_in_")
+        assert nb.n_features_in_ == 2
+
+
 def test_the_repr_is_short():
     assert repr(eo.NaiveBayes()) == "NaiveBayes()"
     assert repr(eo.NaiveBayes(smoothing=1.0)) == "NaiveBayes(smoothing=1.0)"

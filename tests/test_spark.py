@@ -69,6 +69,16 @@ def test_a_dataframe_with_answers(frame, rows):
     np.testing.assert_array_equal(nb.predict(frame), nb.predict(rows))
 
 
+def test_columns_may_have_any_name(session, rows):
+    odd = dict(zip(rows.column_names, ["house price", "a.b", "`", "c`d.e"]))
+    renamed = rows.rename_columns([odd.get(name, name) for name in rows.column_names])
+    frame = session.createDataFrame(renamed)
+    one, two = (eo.NaiveBayes().fit(x, "level") for x in (renamed, frame))
+    assert one.model_ == two.model_
+    answered = on_spark.scored(frame, one.predict_proba, ["p hi", "p.lo", "mid"]).toArrow()
+    assert answered.column_names == [*renamed.column_names, "p hi", "p.lo", "mid"]
+
+
 def test_what_goes_wrong_there_is_said_here(frame):
     with pytest.raises(eo.DataError, match="did you mean 'height'"):
         eo.NaiveBayes().fit(frame, "heigth")

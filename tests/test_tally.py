@@ -1,14 +1,19 @@
 """Tallies: alignment, trimming, and bytes that are refused rather than believed."""
 
+import functools
 import json
+import operator
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenodds import tally as tally_module
+from evenodds.data.passes import Summed, added
 from evenodds.errors import DataError
-from evenodds.families import Binned, Categorical, Gaussian
+from evenodds.families import Bernoulli, Binned, Categorical, Gaussian
+from evenodds.families.leaves import Rows
 from evenodds.labels import Fixed, Grid, Labels
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -41,7 +46,7 @@ def test_columns_that_differ_stand_side_by_side():
     a, b = counts(["a"], [1]), counts(["a"], [2]).rename("d")
     assert numbers(a + b) == {("c", "labels", "a", 0): 1, ("d", "labels", "a", 0): 2}
     assert (a + b).columns == ("c", "d")
-    assert (a + b).column("d") == b
+    assert (a + b).by_column()["d"] == b
 
 
 def test_labels_that_count_zero_are_dropped():
@@ -53,6 +58,28 @@ def test_labels_that_count_zero_are_dropped():
 def test_groups_that_count_zero_are_dropped():
     both = counts(["a"], [[1, 2]], ["x", "y"])
     assert (both - counts(["a"], [[2]], ["y"])).groups.texts() == ["x"]
+
+
+def test_places_that_are_given_stay_and_are_empty():
+    arms = Gaussian.tally([1.0, 0.1, 0.2]).rename("r")
+    rows = [
+        Gaussian.leaves([np.array([x])], Rows(np.array([arm]), 3), {"r": Column()}) for arm, x in enumerate([1, 2, 3])
+    ]
+    one, two, three = (Tally.of(Fixed(3), leaves) for leaves in rows)
+    rest = one + two + three - two
+    assert len(rest.groups) == 3
+    assert rest + two == one + two + three
+    left = (
+        arms - Gaussian.tally([0.2]).rename("r") - Gaussian.tally([1.0]).rename("r") - Gaussian.tally([0.1]).rename("r")
+    )
+    assert numbers(left) == {}
+    assert len(left.groups) == 1
+
+
+def test_of_the_sums_of_a_given_place_that_is_empty_nothing_stays_even_if_they_were_endless():
+    rows = Leaf(Fixed(1), np.array([[0, 2]]))
+    left = Tally.of(Fixed(2), {("r", "rows"): rows, ("r", "s"): Leaf(Fixed(1), np.full((2, 1, 2), np.nan), True)})
+    np.testing.assert_array_equal(left.trimmed()["r", "s"], [[0, np.nan]])
 
 
 def test_what_remains_of_the_sums_of_an_empty_group_goes_with_it():
@@ -133,6 +160,8 @@ def test_only_tallies_are_added(other):
         a + other
     with pytest.raises(TypeError, match="Tally"):
         other + a
+    with pytest.raises(TypeError, match="Tally"):
+        a - other
     assert a != other
 
 
@@ -249,3 +278,13 @@ BROKEN = {
 def test_arrays_that_do_not_fit_together_are_refused(what):
     with pytest.raises(ValueError, match="not a tally"):
         Tally.from_arrays(*rewritten(BROKEN[what]))
+
+
+def test_many_sums_are_held_a_few_at_a_time_and_aligned_once(monkeypatch):
+    sizes, total = [], tally_module._total
+    monkeypatch.setattr(tally_module, "_total", lambda many: sizes.append(len(many)) or total(many))
+    parts = [Bernoulli.tally([1, 0], groups=["ab"[i % 2], str(i)]) for i in range(70)]
+    found = added(lambda i: Summed([parts[i]]), range(70), 1, Summed.total)
+    assert found.tallies[0] == functools.reduce(operator.add, parts)
+    assert max(sizes) == 17  # what was added so far, and 16 more
+    assert len(sizes) == 5

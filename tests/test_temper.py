@@ -1,5 +1,6 @@
 """Tempering: as much of the evidence is believed as serves rows that are left out."""
 
+import copy
 import json
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow.parquet
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
+from sklearn.base import clone
 
 import evenodds as eo
 from command import here as run
@@ -424,13 +426,39 @@ def test_sparse_rows_are_tempered_too():
     assert_allclose(sparse.predict_proba(sp.csr_matrix(x)), dense.predict_proba(x), rtol=1e-10)
 
 
-def test_partial_fit_averages_the_batches():
+def test_the_first_rows_tell_how_much_to_believe_and_later_ones_leave_it(tmp_path):
     x, y = correlated(600, 3)
-    nb = eo.NaiveBayes(columns=eo.Gaussian, temper=True).partial_fit(x[:300], y[:300]).partial_fit(x[300:], y[300:])
-    assert nb.model_.temper.rows == 600
-    whole = eo.NaiveBayes(columns=eo.Gaussian, temper=True).fit(x, y).model_.temper
-    # each batch is a sample of its own: by chance the mean of two tempers is not that of all rows
-    assert_allclose(nb.model_.temper.exponents["0-0"], whole.exponents["0-0"], rtol=0.1)
+    frame = pd.DataFrame(x).assign(y=y)
+    frame[:300].to_csv(tmp_path / "first.csv", index=False)
+    frame[300:].to_csv(tmp_path / "rest.csv", index=False)
+    first, rest = tmp_path / "first.csv", tmp_path / "rest.csv"
+    nb = eo.NaiveBayes({str(name): eo.Gaussian for name in frame.columns[:-1]}, temper=True)
+    temper = clone(nb).fit(frame[:300], "y").model_.temper
+    for some, others in ((frame[:300], frame[300:]), (frame[:300], rest), (first, frame[300:]), (first, rest)):
+        later = clone(nb).partial_fit(some, "y").partial_fit(others, "y")
+        assert later.model_.rows == 600
+        assert later.model_.temper == temper
+    plain = clone(nb).set_params(temper=False).fit(frame[:300], "y")
+    untold = [copy.deepcopy(plain).set_params(temper=True).partial_fit(one, "y").model_ for one in (frame[300:], rest)]
+    assert untold[0].temper == untold[1].temper
+    assert untold[0].temper.rows == 300
+    assert later.set_params(temper=False).partial_fit(rest, "y").model_.temper is None
+
+
+def test_no_rows_tell_nothing(tmp_path):
+    x, y = correlated(60, 3)
+    nb = eo.NaiveBayes(eo.Gaussian).fit(x, y)
+    assert nb.model_.tempered(x[:0], y[:0]) == nb.model_
+    (tmp_path / "empty.csv").write_text(",".join([*nb.feature_names_in_, "y"]) + "\n")
+    assert nb.set_params(temper=True).partial_fit(tmp_path / "empty.csv", "y").model_.temper is None
+
+
+def test_a_pruned_model_goes_on_learning():
+    texts, y = ["free prize now", "lunch at noon", "free money", "see you at lunch"] * 10, ["spam", "ham"] * 20
+    nb = eo.NaiveBayes(eo.Words(), temper=True).fit(texts, y).prune(2)
+    temper = nb.model_.temper
+    assert nb.partial_fit(texts, y).model_.rows == 80
+    assert nb.model_.temper == temper
 
 
 def test_command_line(tmp_path):
@@ -467,3 +495,17 @@ def test_tempering_is_wanted_or_not(temper, tmp_path):
     for rows, target in ((x, y), (tmp_path / "rows.csv", "y")):
         with pytest.raises(ValueError, match=r"temper=.*: expected True or False"):
             eo.NaiveBayes(temper=temper).fit(rows, target)
+
+
+def test_rows_of_one_class_do_not_tell_how_much_to_believe(tmp_path):
+    x, y = correlated(400, 2)
+    frame = x.assign(y=y).sort_values("y", kind="stable")
+    no, yes, both = frame[frame.y == 0], frame[frame.y == 1], frame.sample(frac=1, random_state=0)
+    yes.to_csv(tmp_path / "yes.csv", index=False)
+    nb = eo.NaiveBayes(dict.fromkeys(x.columns, eo.Gaussian), temper=True)
+    for second in (yes, tmp_path / "yes.csv"):  # the model has two classes then, these rows have one
+        later = clone(nb).partial_fit(no, "y").partial_fit(second, "y")
+        assert later.model_.temper is None
+        later.partial_fit(both, "y")
+        assert later.model_.temper.rows == 400
+        assert_allclose(later.predict_proba(x).mean(axis=0), np.bincount(y) / 400, atol=0.02)

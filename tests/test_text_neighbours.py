@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds.labels import Labels
-from evenodds.text.neighbours import Lookalikes, neighbours
+from evenodds.text.neighbours import Lookalikes
 
 words = st.text("abcé日", max_size=6)
 
@@ -24,7 +24,7 @@ def one_edit(word, alphabet):
 
 @given(words, st.lists(words, max_size=40))
 def test_one_edit_away_are_those_that_one_edit_makes(word, known):
-    found = neighbours(word.encode(), Labels.of(known))
+    found = Lookalikes(Labels.of(known)).near(word.encode())
     assert set(found) == {other for other in known if other != word and other in one_edit(word, "abcé日")}
     assert len(set(found)) == len(found)
 
@@ -33,7 +33,7 @@ def test_one_edit_away_are_those_that_one_edit_makes(word, known):
 def test_two_edits_away(word, known):
     near = one_edit(word, "abcé日")
     far = {text for other in near for text in one_edit(other, "abcé日")}
-    found = neighbours(word.encode(), Labels.of(known), distance=2)
+    found = Lookalikes(Labels.of(known)).near(word.encode(), distance=2)
     once = [other for other in found if other in near]
     assert found[: len(once)] == once  # the nearer first
     assert set(once) == {other for other in known if other != word and other in near}
@@ -53,31 +53,32 @@ def plain_edits(a, b):
 
 
 def test_the_most_similar_come_first():
-    lexicon = Labels.of(["free", "frees", "tree", "three", "fee", "fred", "lunch", ""])
-    assert neighbours(b"free", lexicon) == ["frees", "fred", "fee", "tree"]
-    assert neighbours(b"free", lexicon, distance=2) == ["frees", "fred", "fee", "tree", "three"]
-    assert neighbours(b"fre", lexicon) == ["fred", "free", "fee"]
-    assert neighbours(b"f", lexicon) == [""]
+    known = Lookalikes(Labels.of(["free", "frees", "tree", "three", "fee", "fred", "lunch", ""]))
+    assert known.near(b"free") == ["frees", "fred", "fee", "tree"]
+    assert known.near(b"free", distance=2) == ["frees", "fred", "fee", "tree", "three"]
+    assert known.near(b"fre") == ["fred", "free", "fee"]
+    assert known.near(b"f") == [""]
 
 
-def test_a_lexicon_may_be_empty_or_kept():
-    assert neighbours(b"free", Labels.of([])) == []
+def test_a_lexicon_may_be_empty():
+    assert Lookalikes(Labels.of([])).near(b"free") == []
     known = Lookalikes(Labels.of(["free"]))
-    assert [neighbours(word, known) for word in (b"fre", b"xyz", b"x" * 100_000)] == [["free"], [], []]
+    assert [known.near(word) for word in (b"fre", b"xyz", b"x" * 100_000)] == [["free"], [], []]
 
 
 def test_letters_that_share_their_last_bits_are_told_apart():
-    lexicon = Labels.of([f"a{chr(ord('b') + 64 * i)}c" for i in range(3)])
-    assert len(neighbours(b"abc", lexicon)) == 2
+    known = Lookalikes(Labels.of([f"a{chr(ord('b') + 64 * i)}c" for i in range(3)]))
+    assert len(known.near(b"abc")) == 2
 
 
 def test_the_distance_is_one_or_two():
     with pytest.raises(ValueError, match="distance is 3, expected 1 or 2"):
-        neighbours(b"free", Labels.of(["free"]), distance=3)
+        Lookalikes(Labels.of(["free"])).near(b"free", distance=3)
 
 
 def test_many_words():
     rng = np.random.default_rng(0)
     many = {"".join(rng.choice(list("etaoinshr"), rng.integers(3, 9))) for _ in range(5000)}
+    known = Lookalikes(Labels.of(many))
     for word in ("hairs", "onset", "tiara"):
-        assert set(neighbours(word.encode(), Labels.of(many))) == (one_edit(word, "etaoinshr") & many) - {word}
+        assert set(known.near(word.encode())) == (one_edit(word, "etaoinshr") & many) - {word}

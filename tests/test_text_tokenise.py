@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from evenodds import labels
 from evenodds.text import keys as plain
 from evenodds.text import tokenise
-from evenodds.text.tokenise import Tokens, keys, score, stemmer, texts, words
+from evenodds.text.tokenise import Tokens, keys, stemmer, texts, words
 from test_text_unicode import known
 
 PIECES = [
@@ -105,6 +104,13 @@ PIECES = [
 ]
 document = st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join) | st.binary(max_size=200)
 documents = st.lists(document, max_size=6)
+
+
+def between_blanks(text):
+    """What stands between blanks: nothing at all, where there are two."""
+    return text.split(" ")
+
+
 OPTIONS = [
     Tokens(),
     Tokens(min_length=1),
@@ -121,6 +127,7 @@ OPTIONS = [
     Tokens(characters=(2, 2), accents=False, min_length=1, punctuation=True),
     Tokens(stop_words=frozenset({"The", "ab", "é"}), ngrams=2),
     Tokens(function=str.split, ngrams=2, stop_words=frozenset({"THE"})),
+    Tokens(function=between_blanks, ngrams=2),
     Tokens(seed=0x0123456789ABCDEF, ngrams=2, stop_words=frozenset({"ab"})),
     Tokens(seed=2**64 - 1, characters=(1, 2)),
 ]
@@ -253,11 +260,6 @@ def test_options_that_make_no_sense_are_refused(settings, message):
         Tokens(**settings)
 
 
-@given(st.binary(max_size=60))
-def test_the_key_is_the_one_of_labels(data):
-    assert plain.key(data) == labels.key(data)
-
-
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
 def test_the_last_word_is_had_back(prefix, word):
     assert plain.last(plain.join(prefix, word), prefix) == word
@@ -296,11 +298,3 @@ def test_pairs_are_joined_keys():
     a, b, c = (plain.key(word) for word in (b"aa", b"bb", b"cc"))
     pairs = [plain.join(a, b), plain.join(b, c)]
     assert keys(b"aa bb cc", Tokens(ngrams=3)) == [a, b, c, *pairs, plain.join(pairs[0], c)]
-
-
-def test_score_adds_the_weights_it_knows():
-    known = sorted(plain.key(word) for word in (b"free", b"prize"))
-    weights = [x for h in known for x in ((1.0, 2.0) if h == plain.key(b"free") else (0.25, 0.5))]
-    assert score(b"Free free prize unknown", known, weights) == [2.25, 4.5]
-    assert score(b"Free free prize unknown", known, weights, distinct=True) == [1.25, 2.5]
-    assert tokenise.score(b"free", [], []) == []

@@ -80,8 +80,9 @@ def bared(t):
 
 def test_one_message_needs_no_numpy():
     program = """
-from evenodds.text.tokenise import Tokens, keys, score
-keys("Ça coûte 5 €".encode(), Tokens(ngrams=2, accents=False))
-score(b"free prize", [1, 2], [0.5, 0.5])
+from evenodds.text.quick import Quick
+from evenodds.text.tokenise import Tokens
+none, tokens = [0.0, 0.0], Tokens(ngrams=2, accents=False)
+Quick("text", ["ham", "spam"], tokens, False, False, None, [1], [0.5, 0.5], none, none).proba("Ça coûte 5 €")
 """
     assert loaded(program) & {"numpy", "numba", "pyarrow"} == set()

@@ -10,8 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenodds import kernel
+from evenodds.keys import key
 from evenodds.label_kernels import hash_blob, pack
-from evenodds.labels import Labels, key
+from evenodds.labels import Labels
 from evenodds.number_kernels import LONG, SCANNED, fives, lay, nearest, scan, short
 from evenodds.texts import FALSE, MISSING, MISSING_TEXT, TRUE, Marks, Texts, codes, joined, numbers
 
@@ -210,7 +211,7 @@ def test_bytes_that_are_no_text_are_no_number():
 def cut(cells):
     """Cells cut out of something longer."""
     whole = Texts.of(["…", *(part for cell in cells for part in (cell, ";7"))])
-    return whole.take(np.arange(1, len(whole), 2))
+    return whole[np.arange(1, len(whole), 2)]
 
 
 @given(cells=st.lists(st.one_of(decimals, st.text(" 1.,-eéx", max_size=12), st.none()), max_size=12))
@@ -231,7 +232,7 @@ def test_numbers_are_their_python(cells):
         getattr(scan, run)(*data, rest, ord("."), mark, 5, wholes, tens, again, how)
         parts = wholes.copy(), tens.copy(), how.copy()
         found = getattr(nearest, run)(wholes, tens, how, fives(), rest, again)
-        long = texts.take(np.flatnonzero((how == LONG) | (how == SCANNED)))
+        long = texts[np.flatnonzero((how == LONG) | (how == SCANNED))]
         out, ends = np.zeros(len(texts.blob), np.uint8), np.zeros(len(long) + 1, np.int64)
         getattr(lay, run)(long.blob, long.starts, long.stops, ord("."), out, ends)
         results.append([left, values, *parts, how, found, again, out, ends])
@@ -301,7 +302,7 @@ def test_cells_keep_their_texts():
     texts = Texts.of(["ham", None, "", "grün"])
     assert (len(texts), texts.texts()) == (4, ["ham", None, "", "grün"])
     assert texts[1:3].texts() == [None, ""]
-    assert texts.take(np.array([3, 0])).texts() == ["grün", "ham"]
+    assert texts[np.array([3, 0])].texts() == ["grün", "ham"]
     assert texts.known.tolist() == [True, False, True, True]
     assert Texts.of_bytes([b"a\xff"]).text(0) == "a�"
 

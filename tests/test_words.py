@@ -1,5 +1,6 @@
 """Text in naive Bayes: worked examples, scikit-learn's numbers, what is said of words, and what is refused."""
 
+import copy
 import functools
 import math
 import pickle
@@ -14,6 +15,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.pipeline import Pipeline
 
 import evenodds as eo
+from evenodds import file
 from evenodds.families.telling import telling
 from evenodds.families.words import WordCounts
 from evenodds.text.words import EVENTS
@@ -329,7 +331,7 @@ def test_a_text_that_is_impossible_everywhere_leaves_the_prior():
     nb = fit(CITIES, CHINA, estimate="mle")
     assert nb.predict_proba(["Shanghai Japan"])[0] == pytest.approx([1 / 4, 3 / 4])
     assert nb.predict_proba(["Japan"])[0].tolist() == [1, 0]
-    why = nb.explain(["Shanghai Japan"])
+    [why] = nb.explain(["Shanghai Japan"])
     assert [(term.value, term.log_odds) for term in why.terms] == [("its words", 0.0)]
     assert why.prior == pytest.approx(why.total)
 
@@ -430,12 +432,12 @@ def test_the_terms_add_up_among_other_columns_and_for_what_is_missing():
     odds = nb.decision_function(X)
     for i, why in enumerate(nb.explain(X, of="topic 1", against="topic 0")):
         assert why.prior + sum(term.log_odds for term in why.terms) == pytest.approx(odds[i], abs=1e-9)
-    missing = nb.explain(X.head(1).assign(body=None))
+    [missing] = nb.explain(X.head(1).assign(body=None))
     assert [term.note for term in missing.terms if term.column == "body"] == ["missing: no evidence"]
 
 
 def test_terms_say_what_each_word_is_worth():
-    why = fit(CITIES, CHINA).explain(["Chinese Tokyo Chinese syzygy"], of="yes")
+    [why] = fit(CITIES, CHINA).explain(["Chinese Tokyo Chinese syzygy"], of="yes")
     assert [(term.value, term.note) for term in why.terms] == [
         ("chinese", "2 times"),
         ("tokyo", ""),
@@ -445,7 +447,7 @@ def test_terms_say_what_each_word_is_worth():
 
 
 def test_absent_words_are_a_term_of_their_own():
-    why = fit(CITIES, CHINA, "bernoulli").explain(["Chinese Tokyo"], of="yes", against="no")
+    [why] = fit(CITIES, CHINA, "bernoulli").explain(["Chinese Tokyo"], of="yes", against="no")
     found = {term.value: term.log_odds for term in why.terms}
     assert found["chinese"] == pytest.approx(math.log(4 / 5 / (2 / 3)))
     assert found["tokyo"] == pytest.approx(math.log(1 / 5 / (2 / 3)))
@@ -455,7 +457,7 @@ def test_absent_words_are_a_term_of_their_own():
 
 def test_the_terms_of_two_impossible_classes():
     nb = fit(["aa bb", "bb cc", "cc dd"], list("xyz"), estimate="mle")
-    why = nb.explain(["dd cc bb"], of="x", against="z")
+    [why] = nb.explain(["dd cc bb"], of="x", against="z")
     assert why.prior + sum(term.log_odds for term in why.terms) == why.total == 0
 
 
@@ -565,6 +567,23 @@ def test_automatic_smoothing_of_next_to_nothing(events, prior, texts, y, weight)
 
 
 @pytest.mark.filterwarnings("error")
+def test_automatic_smoothing_is_of_all_other_classes_or_shared_by_the_n_grams_of_a_place():
+    """What tells the tokens of a class best: the complement of one of three has two classes' pseudo-counts."""
+    texts, y = topics(60, classes=3)
+    plain, complement, pairs = (
+        eo.NaiveBayes(columns=how).fit(texts, y).model_
+        for how in (eo.Words(), eo.Words("complement"), eo.Words(ngrams=2))
+    )
+    assert complement.smoothing("text") == pytest.approx(2 * plain.smoothing("text"))
+    told = telling(pairs.column_tally("text"), pairs.schema.columns["text"])
+
+    def score(strength):
+        return told(strength) - (math.log(strength) / 2) ** 2 / 2
+
+    found = 2 * pairs.smoothing("text")
+    assert score(found) >= max(score(found * 1.05), score(found / 1.05))
+
+
 def test_automatic_smoothing_of_weighted_classes():
     nb = fit(CITIES, CHINA, smoothing="auto", class_weight="balanced")
     assert 0 < nb.model_.smoothing("text") < 100
@@ -598,13 +617,43 @@ def test_texts_in_a_pipeline_in_folds_and_in_a_grid():
 def test_an_estimator_is_cloned_and_pickled(words):
     texts, y = topics(60)
     nb = eo.NaiveBayes(columns={"text": words}).fit(texts, y)
-    copy = pickle.loads(pickle.dumps(nb))
-    assert copy.model_ == nb.model_
-    assert copy.predict_proba(texts).tobytes() == nb.predict_proba(texts).tobytes()
+    back = pickle.loads(pickle.dumps(nb))
+    assert back.model_ == nb.model_
+    assert back.predict_proba(texts).tobytes() == nb.predict_proba(texts).tobytes()
     again = clone(nb)
     assert again.columns == {"text": words}
     assert not hasattr(again, "model_")
     assert again.fit(texts, y).model_ == nb.model_
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["copy", "pickle"])
+def test_what_has_answered_reads_messages_of_any_length_where_it_goes(how):
+    nb, new = fit(CITIES, CHINA), ["Chinese Tokyo Japan", "Shanghai"]
+    cold = len(pickle.dumps(nb))
+    expected = [nb.predict_proba([text]).tolist() for text in new]
+    words, same = nb.model_.distributions["text"], how(nb)
+    assert [same.predict_proba([text]).tolist() for text in new] == expected
+    alone = how(words)
+    assert [alone.log_prob([text]).tolist() for text in new] == [words.log_prob([text]).tolist() for text in new]
+    for text in new:
+        sums = [one.weights.message(text.encode(), one.words.tokens).sums.tolist() for one in (words, alone)]
+        assert sums[0] == sums[1]
+    assert len(pickle.dumps(nb)) == cold  # a value: what was made of it to answer stays here
+
+
+@pytest.mark.parametrize("smoothing", [None, "auto", 0.0, 5.0])
+def test_text_is_told_in_many_ways_and_is_one_column(smoothing, tmp_path):
+    told = [eo.Words(smoothing=smoothing), eo.Column(words=eo.Words(smoothing=smoothing))]
+    told += [eo.Column(WordCounts, smoothing=smoothing), eo.Column(smoothing=smoothing, words=eo.Words())]
+    told += [WordCounts, eo.Words, eo.Column(WordCounts), eo.Column(words=eo.Words())] if smoothing is None else []
+    models = [eo.NaiveBayes({"text": how}).fit({"text": CITIES}, CHINA).model_ for how in told]
+    assert all(model == models[0] for model in models)
+    assert models[0].schema.columns["text"].described == repr(eo.Words(smoothing=smoothing))
+    assert all(model.smoothing("text") == smoothing for model in models if isinstance(smoothing, float))
+    models[0].save(tmp_path / "now.eo")
+    arrays, header = file.read(tmp_path / "now.eo")
+    header["schema"]["columns"][0].pop("smoothing", None)  # as Column(words=...) was written once
+    assert eo.Model.from_bytes(file.pack(arrays, header)) == models[0]
 
 
 def test_texts_come_in_many_forms():
@@ -712,7 +761,7 @@ def test_a_word_never_seen_may_have_its_smoothing_mass(prior):
     mass = {"flat": [2 / (2 * 3 + 2), 2 / (2 * 3 + 1)], "pooled": [2 / 4 / (2 + 2), 2 / 4 / (2 + 1)]}[prior]
     extra = nb.predict_joint_log_proba(["zz aa zz"]) - plain.predict_joint_log_proba(["zz aa zz"])
     np.testing.assert_allclose(extra, [2 * np.log(mass)])
-    why = nb.explain(["zz aa zz"])
+    [why] = nb.explain(["zz aa zz"])
     assert why.prior + sum(term.log_odds for term in why.terms) == pytest.approx(why.total)
 
 

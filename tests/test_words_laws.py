@@ -17,13 +17,15 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from evenodds import file
-from evenodds.audit.evaluate import cross_validate, evaluate
+from evenodds.audit.held_out import of_folds, of_model
 from evenodds.data import csv as csv_module
 from evenodds.data import memory, typed_files
 from evenodds.data.files import read
 from evenodds.data.memory import table
 from evenodds.data.source import Memory
 from evenodds.data.sum import fold_of
+from evenodds.errors import DataError
+from evenodds.families import WordCounts
 from evenodds.models.explain import explain
 from evenodds.models.learnt import Tables, coefficients, n_parameters
 from evenodds.text.batches import bucket_keys
@@ -234,7 +236,7 @@ def test_two_words_of_one_bucket_are_there_once(events):
         total = total + sum(weights[key] for key in set(found))
         assert len(set(found)) < len(set(text.split()))
         np.testing.assert_allclose(nb.predict_joint_log_proba([text])[0], total, rtol=1e-9)
-        why = nb.explain([text])
+        [why] = nb.explain([text])
         assert why.prior + sum(term.log_odds for term in why.terms) == pytest.approx(why.total, abs=1e-9)
 
 
@@ -428,7 +430,7 @@ def test_null_and_empty_texts_of_files_differ(tmp_path):
 def test_folds_are_fits_without_them(words):
     texts, y = topics(150, classes=3, length=6)
     source = Memory(table({"text": texts, "topic": y.tolist()}))
-    judged, _ = cross_validate(source, "topic", 4, {"text": words}, random_state=3)
+    judged = of_folds(source, "topic", 4, {"text": words}, random_state=3).metrics()
     fold = fold_of(0, len(texts), None, 4, 3)
     right, surprise = 0, 0.0
     for k in range(4):
@@ -445,7 +447,7 @@ def test_folds_are_fits_without_them(words):
 def test_a_model_is_judged_on_a_file(tmp_path):
     rows = mail(120)
     nb = eo.NaiveBayes(MIXED).fit(rows, "topic")
-    judged, _ = evaluate(nb.model_, read(written(tmp_path, rows, "mail.parquet")))
+    judged = of_model(nb.model_, read(written(tmp_path, rows, "mail.parquet"))).metrics()
     assert judged.accuracy == pytest.approx(nb.score(rows.drop(["topic"]), rows["topic"].to_pylist()))
 
 
@@ -458,3 +460,19 @@ def test_what_is_learnt_can_be_read(rows, words):
     linear = coefficients(model)
     assert np.isfinite(linear.weights).all()
     assert len(linear.names) == linear.weights.shape[1]
+
+
+def test_each_text_has_a_group_and_one_of_weight_0_is_none():
+    with pytest.raises(DataError, match="the group is missing in row 2; drop such rows"):
+        WordCounts.tally(["ham", "egg", "spam"], groups=["a", "b", None])
+    with pytest.raises(DataError, match="1 group values for 2 rows"):
+        WordCounts.tally(["ham", "egg"], groups=["a"])
+    rest = WordCounts.tally(["ham", "egg"], groups=["a", "b"], weights=[1, 0])
+    assert rest == WordCounts.tally(["ham"], groups=["a"])
+    assert rest.groups.texts() == ["a"]
+
+
+def test_a_prior_of_words_is_told_by_their_settings():
+    column = eo.Column(WordCounts, prior=eo.Dirichlet(1))
+    with pytest.raises(DataError, match=r"column 'text': prior=Dirichlet\(1\): words have none but Words\(prior="):
+        eo.NaiveBayes({"text": column}).fit({"text": ["ham egg", "spam"]}, ["a", "b"]).predict({"text": ["ham"]})

@@ -54,7 +54,7 @@ def test_a_message_is_weighed_word_by_word_all_the_same():
     nb = fit(texts, y, words={"length": "normalised"})
     once, twice = (nb.predict_joint_log_proba([text])[0] - nb.model_.log_prior for text in ("w1 w2", "w1 w2 w1 w2"))
     np.testing.assert_allclose(twice, 2 * once)
-    why = nb.explain(texts[:1])
+    [why] = nb.explain(texts[:1])
     assert why.prior + sum(term.log_odds for term in why.terms) == pytest.approx(why.total, abs=1e-9)
 
 
@@ -114,7 +114,7 @@ def test_the_length_tells_what_the_words_do_not():
     nb = eo.NaiveBayes({"text": eo.Words(length_column=True)}).fit(MAIL, "label")
     assert list(nb.model_.schema.features) == ["text", "text.length"]
     assert nb.model_.schema.columns["text.length"] == eo.Column(eo.Binned, parts=("length",), source="text")
-    why = nb.explain([{"text": "free prize now " * 8}])
+    [why] = nb.explain([{"text": "free prize now " * 8}])
     assert [term.value for term in why.terms if term.column == "text.length"] == [24]
     assert why.prior + sum(term.log_odds for term in why.terms) == pytest.approx(why.total)
     assert nb.predict(rows).tolist() == [row["label"] for row in MAIL]
@@ -133,7 +133,7 @@ def test_the_length_is_the_number_of_words(type_):
 def test_a_missing_text_has_no_length():
     nb = eo.NaiveBayes({"text": eo.Words(length_column=True)}).fit(MAIL, "label")
     assert nb.predict_proba([{"text": None}])[0] == pytest.approx([0.5, 0.5])
-    assert nb.explain([{"text": None}]).terms[1].note == "missing: no evidence"
+    assert nb.explain([{"text": None}])[0].terms[1].note == "missing: no evidence"
 
 
 @pytest.mark.parametrize("name", ["mail.csv", "mail.jsonl", "mail.parquet"])

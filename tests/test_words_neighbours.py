@@ -41,7 +41,7 @@ def test_a_word_spelt_wrong_is_the_word(events, more):
 def test_the_terms_say_what_was_read_and_add_up(events, more, unseen):
     nb = eo.NaiveBayes(columns=eo.Words(events, neighbours=2, **more), smoothing=1, unseen=unseen).fit(TEXTS, Y)
     for text in ("winnner winner zzzz", "dinnr tonite", "", "prizse prizes prizes"):
-        why = nb.explain([text])
+        [why] = nb.explain([text])
         total = why.prior + sum(term.log_odds for term in why.terms)
         assert total == pytest.approx(why.total, abs=1e-12)
         joint = nb.predict_joint_log_proba([text])[0]
@@ -50,10 +50,10 @@ def test_the_terms_say_what_was_read_and_add_up(events, more, unseen):
 
 def test_explain_names_both_words():
     nb = fit(neighbours=1)
-    assert [term.value for term in nb.explain(["winnner winner"]).terms] == ["winnner, read as winner", "winner"]
-    once = fit(neighbours=1, events="present").explain(["winnner winner"])
+    assert [term.value for term in nb.explain(["winnner winner"])[0].terms] == ["winnner, read as winner", "winner"]
+    [once] = fit(neighbours=1, events="present").explain(["winnner winner"])
     assert [term.value for term in once.terms] == ["winnner, read as winner / winner"]
-    pairs = fit(neighbours=1, ngrams=(2, 2)).explain(["winnner takes"])
+    [pairs] = fit(neighbours=1, ngrams=(2, 2)).explain(["winnner takes"])
     assert [term.value for term in pairs.terms] == ["winnner takes, read as winner takes"]
 
 
@@ -66,7 +66,7 @@ def test_few_letters_and_numbers_are_not_read_as_others():
 
 
 def test_a_word_seen_too_rarely_to_be_used_is_not_read_as():
-    assert [t.note for t in fit(neighbours=1, min_count=2).explain(["sevven winnner"]).terms] == [
+    assert [t.note for t in fit(neighbours=1, min_count=2).explain(["sevven winnner"])[0].terms] == [
         "",
         "never seen: no evidence",
     ]

@@ -1,0 +1,180 @@
+"""What holds for every command, each tried with one line of arguments; and that the page on them names them all."""
+
+import contextlib
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from command import invoke
+from evenodds.cli import COMMANDS, main, options
+
+PAGE = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
+
+# Each as people type it. A new command is one new line here, and the tests say so.
+LINES = {
+    "demo": "",
+    "fit": "people.csv -t survived -o new.eo",
+    "regress": "people.csv -t survived -f bernoulli",
+    "mixture": "geyser.csv -k 2",
+    "predict": "titanic.eo people.csv",
+    "evaluate": "titanic.eo people.csv",
+    "audit": "titanic.eo people.csv --by sex",
+    "report": "titanic.eo people.csv -o report.json",
+    "shift drift": "people.csv people.csv -t survived",
+    "shift sites": "people.csv -t survived --site class",
+    "shift labels": "titanic.eo people.csv -o new.eo",
+    "decide": "titanic.eo people.csv --cost no:yes=2 -o rule.json",
+    "compare": "people.csv -t survived --models naive --sizes 100 --repeats 2",
+    "explain": "titanic.eo people.csv",
+    "show": "titanic.eo",
+    "words": "spam.eo",
+    "add": "titanic.eo titanic.eo -o new.eo",
+    "learn": "titanic.eo people.csv",
+    "forget": "titanic.eo people.csv -o new.eo",
+    "prune": "spam.eo -o new.eo",
+    "separate": "geyser.csv -t kind",
+    "density": "geyser.csv -c wait",
+    "net fit": "people.csv -t survived -o new.eo",
+    "net learn": "people.csv --search chow-liu",
+    "net query": "net.eo survived",
+    "net separated": "net.eo sex class",
+    "net fair": "net.eo --by sex -t survived --inputs class",
+    "net show": "net.eo sex",
+    "net sample": "net.eo -n 3",
+    "net convert": "net.eo new.bif",
+    "coin": "2 1",
+    "bayes": "--prior disease=.001 --test 1,.01",
+    "bandit simulate": ".6,.5 --rounds 50 --runs 2",
+    "bandit replay": "log.csv --policies thompson",
+    "bandit create": "new.bandit green red",
+    "bandit decide": "button.bandit v1 v2",
+    "bandit reward": "button.bandit v0 1",
+    "bandit report": "button.bandit",
+    "bandit arms": "button.bandit --add blue",
+    "bandit export": "button.bandit",
+    "bandit add": "button.bandit other.bandit -o both.bandit",
+    "completion": "bash",
+}  # fmt: skip
+SILENT = {"report", "net convert", "bandit create", "bandit add"}  # they write a file, and print no answer
+LINE_BY_LINE = {"predict", "net sample", "bandit decide", "bandit export"}  # a JSON object on each line
+
+
+def leaves():
+    """Every command by the words that call it."""
+    context = click.Context(main)
+    for name in COMMANDS:
+        command = main.get_command(context, name)
+        for below in getattr(command, "commands", None) or [""]:
+            yield f"{name} {below}".strip(), command.commands[below] if below else command
+
+
+LEAVES = dict(leaves())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with everything that the lines name; some of the rows are broken, and some are told about."""
+    folder = tmp_path_factory.mktemp("made")
+    with contextlib.chdir(folder):
+        invoke("demo", "--csv", "people.csv", "--messages", "messages.csv", "--geyser", "geyser.csv")
+        invoke("fit", "people.csv", "-t", "survived", "-o", "titanic.eo")
+        invoke("fit", "messages.csv", "-t", "label", "-o", "spam.eo")
+        invoke("net", "fit", "people.csv", "-t", "survived", "-o", "net.eo")
+        for name in ("button.bandit", "other.bandit"):
+            invoke("bandit", "create", name, "green", "red")
+            invoke("bandit", "decide", name, f"v0 of {name}" if name == "other.bandit" else "v0")
+        geyser = Path("geyser.csv").read_text().splitlines()
+        kinds = ["kind", *("ab"[i % 2] for i in range(len(geyser)))]
+        rows = "".join(f"{line},{kind}\n" for line, kind in zip(geyser, kinds))
+        Path("geyser.csv").write_text(f"{rows}1,2,3,4,5,6\n")
+        with open("people.csv", "a") as people:
+            people.write("1st,male\n")
+        with open("log.csv", "w") as log:
+            log.write("arm,reward,propensity\n" + "x,1,.5\ny,0,.5\nx,0,.5\ny,1,.5\n" * 5 + ",1,.5\nx,much,.5\n")
+    return folder
+
+
+@pytest.fixture
+def here(made, tmp_path, monkeypatch):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_command_has_a_line():
+    assert set(LEAVES) == set(LINES)
+    assert {name for name, command in LEAVES.items() if not takes_json(command)} == {*SILENT, "completion"}
+
+
+def takes_json(command):
+    return any(param.name == "as_json" for param in command.params)
+
+
+@pytest.mark.parametrize("name", [name for name in LEAVES if takes_json(LEAVES[name])])
+def test_json_is_all_there_is_on_stdout(here, name):
+    shown = invoke(*name.split(), *LINES[name].split(), "--json").stdout
+    for text in shown.splitlines() if name in LINE_BY_LINE else [shown]:
+        json.loads(text, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_what_cannot_be_read_is_one_sentence(here, name):
+    """Each file that a line names is missing, empty, full of noise, or a folder; a traceback would be raised here."""
+    words = LINES[name].split()
+    Path("empty.csv").write_bytes(b"")
+    Path("noise.csv").write_bytes(bytes(range(256)) * 20)
+    Path("folder.csv").mkdir()
+    for at, word in enumerate(words):
+        if not Path(word).is_file():
+            continue
+        for bad in ("none.csv", "empty.csv", "noise.csv", "folder.csv"):
+            said = invoke(*name.split(), *words[:at], bad, *words[at + 1 :], code=(1, 2, 3))
+            assert said.stdout == ""
+            errors = [line for line in said.stderr.splitlines() if line.startswith("Error: ")]
+            assert len(errors) == 1, said.stderr
+            assert bad in errors[0]
+            told = [line for line in said.stderr.splitlines() if not line.startswith(("note: ", "Usage: ", "Try "))]
+            assert list(filter(None, told)) == errors
+
+
+@pytest.mark.parametrize("name", [name for name in LEAVES if name not in SILENT])
+def test_a_full_disk_is_one_sentence(here, name, monkeypatch, capsys):
+    words = [*name.split(), *LINES[name].split(), *(["--json"] if takes_json(LEAVES[name]) else [])]
+    with contextlib.suppress(OSError), open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as end:
+            main(words, prog_name="evenodds")
+    assert end.value.code == 1
+    said = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("note: ")]
+    assert said == ["Error: No space left on device"]
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_help_shows_what_is_taken_if_nothing_is_said(name):
+    context = click.Context(LEAVES[name], parent=click.Context(main, **main.context_settings))
+    for param in LEAVES[name].params:
+        if isinstance(param, click.Option) and not param.is_flag and isinstance(param.default, (str, int, float)):
+            assert f"[default: {param.default}" in param.get_help_record(context)[1]
+
+
+def test_the_page_has_a_heading_for_every_command():
+    headings = [word for line in re.findall(r"^##+ (.*)$", PAGE, re.MULTILINE) for word in re.findall(r"[\w-]+", line)]
+    assert set(COMMANDS) - set(headings) == set()
+    assert [name for name in LINES if " " in name and f"`{name}" not in PAGE] == []
+
+
+def test_the_page_has_every_role_in_its_table():
+    table = re.search(r"^\| role .*?\n\n", PAGE, re.MULTILINE | re.DOTALL)[0]
+    firsts = re.findall(r"^\| (.*?) \|", table, re.MULTILINE)
+    assert set(options.EVERY_ROLE) - set(re.findall(r"`([\w-]+)", " ".join(firsts))) == set()
+
+
+def test_the_page_names_every_option():
+    named = set(re.findall(r"--[a-z][\w-]*", PAGE))
+    long = {opt for command in LEAVES.values() for param in command.params for opt in param.opts if opt[:2] == "--"}
+    assert long - named == set()
+    assert named - long - {"--help", "--version", "--no-header"} == set()
