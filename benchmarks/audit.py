@@ -1,27 +1,27 @@
 """An audit of 10 million rows by three columns, beside fairlearn's MetricFrame; and that both say the same.
 
-    python -m benchmarks.audit --save                          # ours: time and memory
-    python -m benchmarks.audit --rows 1000000                  # fewer rows
-    PEER=/path/to/venv/bin/python python -m benchmarks.audit   # and fairlearn, of that environment, beside it
-    PEER=... python -m benchmarks.audit --finest               # which is asked for the finest groups alone, once
+    python -m benchmarks.audit [--rows 1000000] [--save]
+    python -m benchmarks.audit --finest --rows 1000000          # fairlearn beside it, for the finest groups alone
+    python -m benchmarks.audit --peers /path/to/python ...      # an interpreter that has fairlearn, if not this one
 
 Both start with the same arrays in memory: true classes, probabilities, and three columns of groups (2, 5 and 4 values).
 Ours makes one pass, and gives all rates, the log loss and the AUC of 7 margins and intersections. MetricFrame gives the
-rates of one set of columns at a time, so it is asked 7 times, for seven metrics, without a log loss or an AUC. Memory
-is the process at its highest (VmHWM) less what it had with the arrays alone.
+rates of one set of columns at a time, so it is asked 7 times, for seven metrics, without a log loss or an AUC: of 10
+million rows that takes it many minutes, so it is asked of a million, for the finest groups alone, once. Memory is the
+process at its highest (VmHWM) less what it had with the arrays alone.
 """
 
 import argparse
 import itertools
 import json
-import os
-import subprocess
 import sys
-import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks import report
+from benchmarks.memory import status
+from benchmarks.timing import fresh, has, once
 
 COLUMNS = ("sex", "race", "age")
 
@@ -34,12 +34,6 @@ def rows(n: int) -> tuple[Any, Any, dict[str, Any]]:
     return y, 1 / (1 + np.exp(-(rng.normal(size=n) + 1.5 * y - 0.75))), groups
 
 
-def memory(what: str) -> float:
-    """Megabytes of this process: VmHWM, the most it ever had, or VmRSS, what it has."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if what in line) * 1024 / 1e6
-
-
 def ours(n: int, finest: bool) -> dict[str, Any]:
     """One pass by Audit, which gives all of them anyway; compiled once before on few rows."""
     import evenodds as eo
@@ -47,14 +41,17 @@ def ours(n: int, finest: bool) -> dict[str, Any]:
     y, p, groups = rows(n)
     audit = eo.Audit(by=COLUMNS)
     audit.of_predictions(y[:5000], {k: v[:5000] for k, v in groups.items()}, scores=p[:5000])
-    before, start = memory("VmRSS"), time.perf_counter()
-    found = audit.of_predictions(y, groups, scores=p)
-    lines = list(found.lines())
-    seconds = time.perf_counter() - start
+    before = status("VmRSS")
+    took, lines = once(lambda: list(audit.of_predictions(y, groups, scores=p).lines()))
     kept = {
         f"{line['by']}|{line['group']}|{line['measure']}": line["rate"] for line in lines if line["by"] and "n" in line
     }
-    return {"seconds": seconds, "megabytes": memory("VmHWM") - before, "numbers": len(lines), "rates": kept}
+    return {
+        "seconds": took.seconds,
+        "megabytes": (status("VmHWM") - before) / 1e6,
+        "numbers": len(lines),
+        "rates": kept,
+    }
 
 
 def peer(n: int, finest: bool) -> dict[str, Any]:
@@ -76,48 +73,58 @@ def peer(n: int, finest: bool) -> dict[str, Any]:
         "base rate": lambda y_true, y_pred: np.mean(y_true),
     }
     kept: dict[str, float] = {}
-    before, start = memory("VmRSS"), time.perf_counter()
-    for size in (3,) if finest else (1, 2, 3):
-        for by in itertools.combinations(COLUMNS, size):
-            table = fm.MetricFrame(metrics=wanted, y_true=y, y_pred=said, sensitive_features=frame[list(by)]).by_group
-            for group, line in table.iterrows():
-                values = group if isinstance(group, tuple) else (group,)
-                kept |= {f"{' × '.join(by)}|{' & '.join(map(str, values))}|{m}": float(v) for m, v in line.items()}
-    seconds = time.perf_counter() - start
-    return {"seconds": seconds, "megabytes": memory("VmHWM") - before, "numbers": len(kept), "rates": kept}
+
+    def asked() -> None:
+        for size in (3,) if finest else (1, 2, 3):
+            for by in itertools.combinations(COLUMNS, size):
+                groups_of = frame[list(by)]
+                table = fm.MetricFrame(metrics=wanted, y_true=y, y_pred=said, sensitive_features=groups_of).by_group
+                for group, line in table.iterrows():
+                    values = group if isinstance(group, tuple) else (group,)
+                    where = f"{' × '.join(by)}|{' & '.join(map(str, values))}"
+                    kept.update({f"{where}|{m}": float(v) for m, v in line.items()})
+
+    before = status("VmRSS")
+    took, _ = once(asked)
+    return {"seconds": took.seconds, "megabytes": (status("VmHWM") - before) / 1e6, "numbers": len(kept), "rates": kept}
+
+
+def shown(result: report.Result) -> str:
+    """Seconds and memory of both, and whether they say the same."""
+    who = {"ours": "evenodds", "peer": "fairlearn"}
+    rows = [
+        [name, f"{one['seconds']:.1f}", f"{one['megabytes']:,.0f}", str(one["numbers"])]
+        for job, name in who.items()
+        if (one := result.get(job))
+    ]
+    found = report.table([f"{result['rows']:,} rows", "seconds", "MB beside the arrays", "numbers"], rows)
+    if "peer" not in result:
+        return found
+    ratio = report.times(result["peer"]["seconds"] / result["ours"]["seconds"])
+    apart = result["largest difference"]
+    same = "say the same to the last bit" if apart == 0 else f"differ by at most {apart:.0e}"
+    return report.blocks(found, f"Ours is {ratio} times as fast; both {same}.")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = report.options(__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--save", action="store_true")
-    parser.add_argument("--finest", action="store_true")
-    parser.add_argument("--job", choices=["ours", "peer"])
-    args = parser.parse_args()
-    if args.job:
-        print(json.dumps({"ours": ours, "peer": peer}[args.job](args.rows, args.finest)))
+    parser.add_argument("--peers", action="append", default=[], help="an interpreter that may have fairlearn")
+    parser.add_argument("--finest", action="store_true", help="for the finest groups alone, fairlearn beside ours")
+    parser.add_argument("--job", choices=["ours", "peer"], help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.job:
+        print(json.dumps({"ours": ours, "peer": peer}[given.job](given.rows, given.finest)))
         return
-    from benchmarks import report
-
-    found = {}
-    for job, python in (("ours", sys.executable), ("peer", os.environ.get("PEER"))):
-        if python:
-            command = [python, __file__, "--job", job, "--rows", str(args.rows), *(["--finest"] if args.finest else [])]
-            found[job] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    told = ["--rows", str(given.rows), *(["--finest"] if given.finest else [])]
+    beside = given.peers or ([sys.executable] if given.finest else [])
+    theirs = next((python for python in beside if has(python, "fairlearn")), None)
+    sides = {"ours": sys.executable} | ({"peer": theirs} if theirs else {})
+    found = {job: fresh("audit", "--job", job, *told, python=python) for job, python in sides.items()}
     rates = {job: each.pop("rates") for job, each in found.items()}
     if "peer" in rates:
-        apart = max(abs(rates["ours"][name] - value) for name, value in rates["peer"].items())
-        found["largest difference"] = apart
-        found["times faster"] = found["peer"]["seconds"] / found["ours"]["seconds"]
-    lines = [
-        [job, f"{each['seconds']:.1f} s", f"{each['megabytes']:.0f} MB", str(each["numbers"])]
-        for job, each in found.items()
-        if isinstance(each, dict)
-    ]
-    print(report.table(["who", "time", "memory", "numbers"], lines))
-    print({name: value for name, value in found.items() if not isinstance(value, dict)})
-    if args.save:
-        report.save("audit_finest" if args.finest else "audit", {"rows": args.rows, **found})
+        found["largest difference"] = max(abs(rates["ours"][name] - value) for name, value in rates["peer"].items())
+    report.finish("audit_finest" if given.finest else "audit", {"rows": given.rows, **found}, shown, given.save)
 
 
 if __name__ == "__main__":

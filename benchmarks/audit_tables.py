@@ -8,7 +8,6 @@ file, as `NaiveBayes(temper=True)` does it, and is audited on the 16,281 of the 
 and relationship, which almost says it: the other columns still tell.
 """
 
-import argparse
 from typing import Any
 
 import pandas as pd
@@ -60,22 +59,45 @@ def _kept(found: Any) -> dict[str, Any]:
     return {"rates": lines, "sentences": sentences(found)}
 
 
+def _rates(found: dict[str, Any]) -> str:
+    """A line a group."""
+    groups: dict[str, dict[str, str]] = {}
+    for line in found["rates"]:
+        told = "" if line["rate"] is None else f"{line['rate']:.3f} ({line['low']:.3f} to {line['high']:.3f})"
+        groups.setdefault(line["group"], {})[line["measure"]] = told
+    return report.table(["group", *SHOWN], [[group, *(row[m] for m in SHOWN)] for group, row in groups.items()])
+
+
+def shown_compas(result: report.Result) -> str:
+    """COMPAS by race."""
+    return _rates(result["compas"])
+
+
+def shown_adult(result: report.Result) -> str:
+    """Adult: what the audit says of sex, by both, and what it says without the columns that say sex."""
+    every, without = result["adult"].values()
+    return report.blocks(
+        report.paragraph(_of_sex(every)),
+        _rates(every),
+        report.paragraph("With all columns,", *every["instead"]),
+        report.paragraph("Without sex and relationship:", _of_sex(without), *without["instead"]),
+    )
+
+
+def _of_sex(found: dict[str, Any]) -> str:
+    """What the audit says of equal opportunity by sex."""
+    subject = "sex, equal opportunity: "
+    return next(str(said).removeprefix(subject) for said in found["sentences"] if said.startswith(subject))
+
+
+def shown(result: report.Result) -> str:
+    """All of it."""
+    return report.blocks("COMPAS", shown_compas(result), "Adult", shown_adult(result))
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--save", action="store_true")
-    args = parser.parse_args()
-    results = {"compas": compas(), "adult": adult()}
-    for name, each in (("COMPAS", results["compas"]), *results["adult"].items()):
-        print(f"\n{name}")
-        groups: dict[str, dict[str, str]] = {}
-        for line in each["rates"]:
-            if line["measure"] in SHOWN:
-                shown = "" if line["rate"] is None else f"{line['rate']:.3f} ({line['low']:.3f} to {line['high']:.3f})"
-                groups.setdefault(line["group"], {})[line["measure"]] = shown
-        print(report.table(["group", *SHOWN], [[group, *(row[m] for m in SHOWN)] for group, row in groups.items()]))
-        print("\n".join([*each["sentences"], *each.get("instead", [])]))
-    if args.save:
-        report.save("audit_tables", results)
+    given = report.options(__doc__).parse_args()
+    report.finish("audit_tables", {"compas": compas(), "adult": adult()}, shown, given.save)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,21 @@
-"""Bandits: the lectured table, speed beside other packages, live decisions, kill -9, and a real log.
+"""Bandits: a table of regrets, speed beside other packages, live decisions, kill -9, and a real log.
 
     python -m benchmarks.bandits --save --peers /tmp/a/bin/python --peers /tmp/b/bin/python    # some ten minutes
-    python -m benchmarks.bandits --only speed --peers ...        # table growth speed live kill log
+    python -m benchmarks.bandits --only speed --peers ...        # table,growth,speed,live,kill,log
 
-`--peers` names interpreters that have MABWiser, river or SMPyBandits (which needs numpy below 2 and scipy below 1.12);
-they take turns with ours. Live speeds depend on how long the disk takes to sync, which is measured beside them.
+`--peers` names interpreters that have MABWiser, river or SMPyBandits (which needs numpy below 2 and scipy below 1.12),
+if not the one that runs this; they take turns with ours. Live speeds depend on how long the disk takes to sync, which
+is measured beside them.
 """
 
-import argparse
-import contextlib
 import csv
 import functools
 import gzip
 import importlib.util
-import json
 import os
 import random
 import signal
-import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -29,78 +27,58 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.bandit_peers import MEANS
+from benchmarks.report import Result
 from benchmarks.tables import data_folder
-from benchmarks.timing import Neighbours
+from benchmarks.timing import fresh, once
 from evenodds import bandits as eo
 from evenodds.bandits.offline import weights
 
 CLIENTS = Path(__file__).parents[1] / "tests" / "bandit_clients.py"
-LECTURED = {"Greedy": 452, "ExploreThenExploit": 256, "EpsilonGreedy": 429, "UCB": 562, "UCB1": 331, "Thompson": 41}
 POLICIES = [eo.Greedy(), eo.ExploreThenExploit(450), eo.EpsilonGreedy(0.1), eo.UCB(), eo.UCB1(), eo.Thompson()]
+ROUNDS, LONG = 10_000, 100_000
+OF_A_CORE = ", a core's second"
 
 
-def table(given: Any) -> dict[str, Any]:
-    """Regret on means .1 ... .9 after 10,000 rounds, beside the lectures'."""
-    played = eo.simulate(POLICIES, MEANS, 10_000, 400)
-    rows = []
-    for row, lectured in zip(played.regret, LECTURED.values()):
-        rows.append({"policy": row["policy"], "regret": row["regret"], "error": row["±"], "lectured": lectured})
-    print(report.table(["policy", "regret", "±", "lectured"], [
-        [r["policy"], f"{r['regret']:.1f}", f"{r['error']:.1f}", str(r["lectured"])] for r in rows]))  # fmt: skip
-    return {"table": rows, "runs": 400}
+def table(given: Any) -> Result:
+    """Regret on means .1 ... .9."""
+    played = eo.simulate(POLICIES, MEANS, ROUNDS, given.runs)
+    rows = [{"policy": row["policy"], "regret": row["regret"], "error": row["±"]} for row in played.regret]
+    return {"table": rows, "runs": given.runs}
 
 
-def growth(given: Any) -> dict[str, Any]:
-    """How regret grows to 100,000 rounds, and where UCB overtakes ε-greedy."""
-    played = eo.simulate([eo.EpsilonGreedy(0.1), eo.UCB(), eo.UCB1(), eo.Thompson()], MEANS, 100_000, 100)
-    found = eo.growth(played).to_dicts()
+def growth(given: Any) -> Result:
+    """How regret grows in ten times as many rounds, and where others overtake ε-greedy."""
+    runs = given.runs // 4
+    played = eo.simulate([eo.EpsilonGreedy(0.1), eo.UCB(), eo.UCB1(), eo.Thompson()], MEANS, LONG, runs)
     crossing = {name: eo.crossing(played, p, 0) for p, name in enumerate(played.names) if p}
-    for row in found:
-        print({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()})
-    print("overtake ε-greedy in round", crossing)
-    return {"growth": found, "overtakes epsilon-greedy": crossing, "regret": played.regret.to_dicts()}
+    found = {"growth": eo.growth(played).to_dicts(), "overtakes epsilon-greedy": crossing, "runs": runs}
+    return {**found, "regret": played.regret.to_dicts()}
 
 
-def speed(given: Any) -> dict[str, Any]:
+def speed(given: Any) -> Result:
     """Simulated decisions per second: ours and the others', in turns; the best of three."""
     ours = {"epsilon": eo.EpsilonGreedy(0.1), "ucb": eo.UCB(), "thompson": eo.Thompson()}
     eo.simulate(list(ours.values()), MEANS, 1000, 8)  # compiled
-    neighbours = Neighbours()
     speeds: dict[str, dict[str, dict[str, float]]] = {"ours": {}}
     for _ in range(3):
         for name, policy in ours.items():
             runs = 64 if name == "thompson" else 256
-            start, busy = time.perf_counter(), time.process_time()
-            eo.simulate([policy], MEANS, 20_000, runs)
-            rounds = runs * 20_000
-            now = {
-                "a second": rounds / (time.perf_counter() - start),
-                "a core's second": rounds / (time.process_time() - busy),
-            }
+            took, _played = once(lambda: eo.simulate([policy], MEANS, 20_000, runs))  # noqa: B023  called at once
+            now = {"a second": runs * 20_000 / took.seconds, "a core's second": runs * 20_000 / took.cpu}
             speeds["ours"][name] = _better(now, speeds["ours"].get(name, now))
-        for python in given.peers:
-            script = str(Path(__file__).with_name("bandit_peers.py"))
-            done = subprocess.run([python, script], capture_output=True, text=True, check=True)
-            for package, its in json.loads(done.stdout.splitlines()[-1]).items():
+        for python in given.peers or [sys.executable]:
+            for package, its in fresh("bandit_peers", python=python).items():
                 kept = speeds.setdefault(f"{package} {its['version']}", its["speeds"])
                 for name, now in its["speeds"].items():
                     kept[name] = _better(now, kept[name])
-    for unit in ("a second", "a core's second"):
-        lines = []
-        for who, each in speeds.items():
-            ratios = {name: speeds["ours"][name][unit] / each[name][unit] for name in ours}
-            lines.append([who, *(f"{each[n][unit]:,.0f} ({ratios[n]:,.0f}x)" for n in ours)])
-        print(report.table([f"decisions {unit}", *ours], lines))
-    cores = neighbours.cores()
-    print(f"others kept {cores:.1f} cores busy meanwhile")
-    return {"decisions": speeds, "cores of others": cores}
+    return {"decisions": speeds}
 
 
 def _better(a: dict[str, float], b: dict[str, float]) -> dict[str, float]:
     return {unit: max(a[unit], b[unit]) for unit in a}
 
 
-def live(given: Any) -> dict[str, Any]:
+def live(given: Any) -> Result:
     """decide + reward per second: batched in one thread, and every answer on the disk before it is given."""
     found: dict[str, Any] = {"sync_ms": _sync_ms()}
     for name, durable, clients, pairs in (
@@ -109,16 +87,12 @@ def live(given: Any) -> dict[str, Any]:
     ):  # fmt: skip
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             path = os.path.join(folder, "x.bandit")
-            eo.create(path, ["a", "b", "c"], seed=1)
+            eo.create(path, ["a", "b", "c"], random_state=1)
             with eo.Experiment(path, durable=durable) as one:
-                start, busy = time.perf_counter(), time.process_time()
-                _together(clients, functools.partial(_pairs, one, pairs // clients))
-                found[name] = pairs / (time.perf_counter() - start)
-                found[f"{name}, a core's second"] = pairs / (time.process_time() - busy)
+                work = functools.partial(_pairs, one, pairs // clients)
+                took, _ = once(functools.partial(_together, clients, work))
+                found[name], found[name + OF_A_CORE] = pairs / took.seconds, pairs / took.cpu
                 assert one.recount() == one.arms
-        of_a_core = found[f"{name}, a core's second"]
-        print(f"{name}: {found[name]:,.0f} decide + reward per second, {of_a_core:,.0f} per second of a core")
-    print(f"a sync of the disk takes {found['sync_ms']:.2f} ms")
     return {"live": found}
 
 
@@ -147,7 +121,7 @@ def _sync_ms() -> float:
         return (time.perf_counter() - start) / 50 * 1000
 
 
-def kill(given: Any) -> dict[str, Any]:
+def kill(given: Any) -> Result:
     """Four clients decide and reward; the process is killed at random moments; nothing acknowledged is lost."""
     rng, told = random.Random(0), {"d": dict[str, str](), "r": dict[str, str]()}
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
@@ -172,7 +146,6 @@ def kill(given: Any) -> dict[str, Any]:
         "decisions in the file": kept["decided"], "rewards in the file": kept["rewarded"], "lost": lost + missing,
         "wrong": wrong,
     }  # fmt: skip
-    print(result)
     return {"kill -9": result}
 
 
@@ -205,7 +178,7 @@ def _clients() -> Any:
     return module
 
 
-def log(given: Any) -> dict[str, Any]:
+def log(given: Any) -> Result:
     """The uniform log of Open Bandit (men) evaluates the policy of the Thompson log."""
     uniform, other = _open_bandit("random"), _open_bandit("bts")
     target = eo.frequencies(other)
@@ -213,7 +186,6 @@ def log(given: Any) -> dict[str, Any]:
     w, r, rng = weights(uniform, target), uniform.rewards, np.random.default_rng(0)
     again = [w[i] @ r[i] / w[i].sum() for i in (rng.integers(0, len(w), len(w)) for _ in range(4000))]
     low, high = np.quantile(again, [0.025, 0.975])
-    print(found, f"\nsnips by bootstrap: {low:.5f} to {high:.5f}; truth {other.rewards.mean():.5f}")
     return {
         "open bandit, men": found.to_dicts(), "bootstrap of snips": [float(low), float(high)],
         "truth": float(other.rewards.mean()),
@@ -231,27 +203,105 @@ def _open_bandit(name: str) -> eo.Log:
     )
 
 
-PARTS = {"table": table, "growth": growth, "speed": speed, "live": live, "kill": kill, "log": log}
+def shown_table(result: Result) -> str:
+    """Regrets."""
+    rows = [[f"`{row['policy']}`", f"{row['regret']:.0f} ± {row['error']:.0f}"] for row in result["table"]]
+    return report.table([f"{ROUNDS:,} rounds, {result['runs']} runs", "regret"], rows)
+
+
+def shown_growth(result: Result) -> str:
+    """Like T or like log T, by how much, and where ε-greedy is overtaken."""
+    rows = []
+    for row in result["growth"]:
+        linear = row["like"] == "T"
+        slope = f"{row['per round']:.3f} a round" if linear else f"{row['per log round']:.1f} an e-fold of rounds"
+        overtakes = result["overtakes epsilon-greedy"].get(row["policy"])
+        fits = f"{row['R² of T' if linear else 'R² of log T']:.4f}"
+        rows.append([f"`{row['policy']}`", row["like"], slope, fits, f"{overtakes:,}" if overtakes else ""])
+    header = [f"{LONG:,} rounds, {result['runs']} runs", "grows like", "slope", "R²", "overtakes ε-greedy in round"]
+    return report.table(header, rows)
+
+
+def shown_speed(result: Result) -> str:
+    """Millions of decisions a second, and how many times less than ours they are."""
+    speeds = result["decisions"]
+    ours = speeds["ours"]
+
+    def cell(who: str, name: str) -> str:
+        mine, theirs = ours[name]["a second"], speeds[who][name]["a second"]
+        return f"{mine / 1e6:.1f}" if who == "ours" else f"{theirs / 1e6:.2g} ({mine / theirs:,.0f})"
+
+    rows = [[who, *(cell(who, name) for name in ours)] for who in speeds]
+    return report.table(["million decisions a second", "ε-greedy", "UCB", "Thompson"], rows)
+
+
+def shown_live(result: Result) -> str:
+    """Pairs of decide and reward a second."""
+    found = result["live"]
+    names = [name for name in found if name + OF_A_CORE in found]
+    rows = [[name, f"{found[name]:,.0f}", f"{found[name + OF_A_CORE]:,.0f}"] for name in names]
+    return report.blocks(
+        report.table(["`decide` and `reward`", "a second", "for each second of a core"], rows),
+        f"A sync of the disk took {found['sync_ms']:.1f} ms just before.",
+    )
+
+
+def shown_kill(result: Result) -> str:
+    """What was lost."""
+    found = result["kill -9"]
+    bad = found["lost"] + found["wrong"]
+    return report.paragraph(
+        f"After {found['kills']} kills, of {found['acknowledged decisions']:,} acknowledged decisions and",
+        f"{found['acknowledged rewards']:,} acknowledged rewards {f'{bad:,} were' if bad else 'none was'} lost,",
+        "changed or counted twice, and the kept sums equalled a recount after every kill.",
+    )
+
+
+def shown_log(result: Result) -> str:
+    """What the estimators say of the other log, and what is so."""
+    found = result["open bandit, men"]
+    low, high = result["bootstrap of snips"]
+    rows = [
+        [
+            one["estimator"],
+            f"{one['value']:.4f}",
+            f"{one['low']:.4f} to {one['high']:.4f}",
+            f"{one['effective rows']:,.0f} of {one['rows']:,}",
+        ]
+        for one in found
+    ]
+    rows.append(["snips by bootstrap, 4,000 times", "", f"{low:.4f} to {high:.4f}", ""])
+    rows.append(["truth: the Thompson log itself", f"{result['truth']:.4f}", "", ""])
+    snips = next(one for one in found if one["estimator"] == "snips")
+    where = "inside" if snips["low"] <= result["truth"] <= snips["high"] else "outside"
+    widths = f"our interval of snips is {snips['high'] - snips['low']:.5f} wide, the bootstrap's {high - low:.5f}"
+    return report.blocks(
+        report.table(["", "clicks a decision", "95 % interval", "effective rows"], rows),
+        report.paragraph(f"The truth is {where}, and {widths}."),
+    )
+
+
+PARTS: dict[str, tuple[Callable[[Any], Result], Callable[[Result], str]]] = {
+    "table": (table, shown_table),
+    "growth": (growth, shown_growth),
+    "speed": (speed, shown_speed),
+    "live": (live, shown_live),
+    "kill": (kill, shown_kill),
+    "log": (log, shown_log),
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser = report.options(__doc__)
+    parser.add_argument("--only", type=report.names, default=list(PARTS), help=f"some of {','.join(PARTS)}")
     parser.add_argument("--peers", action="append", default=[], help="an interpreter that has other packages")
+    parser.add_argument("--runs", type=int, default=400, help="of the table; a quarter of them to see regrets grow")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--folder", help="where experiments are written; a disk, not memory")
-    parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
-    results: dict[str, Any] = {}
-    old = report.RESULTS / "bandits.json"
-    if given.save and old.exists():  # parts that are not run again stay
-        with contextlib.suppress(ValueError):
-            results = {k: v for k, v in json.loads(old.read_text()).items() if k != "environment"}
-    for name in given.only:
-        print(f"\n## {name}\n", flush=True)
-        results |= PARTS[name](given)
-    if given.save:
-        report.save("bandits", results)
+    for part in given.only:
+        measure, shown = PARTS[part]
+        report.finish(f"bandits_{part}", measure(given), shown, given.save)
 
 
 if __name__ == "__main__":

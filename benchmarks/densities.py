@@ -13,12 +13,7 @@ A library that cannot be imported is left out, with a sentence.
 Tables: the ten of the 26 with most numeric columns, on the first of the ten folds of `benchmarks.tune_tables`.
 """
 
-import argparse
-import importlib
-import json
 import math
-import os
-import time
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -26,32 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import report, tables, timing
-from benchmarks.tune_tables import FOLDS, splits, typed
+from benchmarks import report, tables
+from benchmarks.tables import FOLDS, splits
+from benchmarks.timing import best_of, once, there, warm
+from benchmarks.tune_tables import typed
 
 POINTS, QUERIES, GRID_POINTS, GRID = 100_000, 10_000, 1_000_000, 1024
 BANDWIDTH = 0.1
 CHECKED = 100  # places at which our error is measured
-MUST, EXACT, NO_WORSE = 100, 1e-12, 1.01
 MOST_NUMERIC = 10
+R = "R's bw.SJ, 0.1109613"
 SCIKIT = {"boxcar": "tophat", "triangular": "linear", "epanechnikov": "epanechnikov", "cosine": "cosine"}
 KDEPY = {"gaussian": "gaussian", "boxcar": "box", "triangular": "tri", "epanechnikov": "epa", "biweight": "biweight"}
 STATSMODELS = {"gaussian": "gau", "boxcar": "uni", "triangular": "tri", "epanechnikov": "epa", "biweight": "biw"}
-
-
-def there(name: str) -> Any:
-    """A library, or None and a sentence."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        print(f"{name} is not installed: left out")
-        return None
-
-
-def once(task: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    found = task()
-    return time.perf_counter() - start, found
 
 
 def speed(part: int) -> dict[str, Any]:
@@ -74,8 +56,8 @@ def speed(part: int) -> dict[str, Any]:
         return np.exp(fitted.score_samples(few[:, None]))
 
     ours: dict[str, Callable[[], Any]] = {kernel: partial(mine_of, kernel) for kernel in ("gaussian", "epanechnikov")}
-    timing.warm(ours)
-    best = timing.best_of(ours, 5)
+    warm(ours)
+    best = {kernel: took.seconds for kernel, took in best_of(ours, 5).items()}
     found: dict[str, Any] = {
         f"ours, {kernel}": {"seconds": seconds, "error": error(kernel, x, at[:CHECKED], ours[kernel]()[:CHECKED])}
         for kernel, seconds in best.items()
@@ -88,11 +70,11 @@ def speed(part: int) -> dict[str, Any]:
         },
     }
     for name, (kernel, task) in peers.items():
-        seconds, says = once(task)
+        took, says = once(task)
         mine = ours[kernel]()[: len(few)]
         found[name] = {
-            "seconds": seconds * part,
-            "times ours": seconds * part / best[kernel],
+            "seconds": took.seconds * part,
+            "times ours": took.seconds * part / best[kernel],
             "difference": float(np.abs(mine - says).max() / says.max()),
         }
         print(name, found[name], flush=True)
@@ -121,8 +103,8 @@ def grids() -> dict[str, float]:
     kdepy = there("KDEpy")
     if kdepy is not None:
         tasks["KDEpy"] = lambda: kdepy.FFTKDE(kernel="gaussian", bw=BANDWIDTH).fit(x).evaluate(GRID)
-    timing.warm(tasks)
-    return timing.best_of(tasks, 7)
+    warm(tasks)
+    return {name: took.seconds for name, took in best_of(tasks, 7).items()}
 
 
 def agreement() -> dict[str, float]:
@@ -156,7 +138,7 @@ def agreement() -> dict[str, float]:
         for (who, kernel), says in theirs.items()
     }
     even = eo.KernelDensity("sj").fit(np.linspace(0, 1, 96)).bandwidth_
-    found["R's bw.SJ, 0.1109613"] = abs(even / 0.1109613 - 1)
+    found[R] = abs(even / 0.1109613 - 1)
     return found
 
 
@@ -174,13 +156,13 @@ def tuned(name: str, folds: int, bells: tuple[int | None, ...]) -> dict[str, flo
     losses: dict[str, list[float]] = {"without": [], "with": [], "seconds without": [], "seconds with": []}
     chosen: list[list[int]] = []
     try:
-        for train, test in splits(frame, y, folds):
+        for train, test in splits(y, folds):
             for which, some in (("without", ((), ())), ("with", (every[0], bells))):
                 alternatives.WIDTHS, alternatives.BELLS = some
-                seconds, nb = once(lambda: eo.NaiveBayes(tune="loo").fit(frame.iloc[train], y[train]))  # noqa: B023
+                took, nb = once(lambda: eo.NaiveBayes(tune="loo").fit(frame.iloc[train], y[train]))  # noqa: B023
                 says = nb.predict_proba(frame.iloc[test])
                 losses[which].append(float(log_loss(y[test], says, labels=labels)))
-                losses[f"seconds {which}"].append(seconds)
+                losses[f"seconds {which}"].append(took.seconds)
             families = [column.family for column in nb.model_.schema.features.values()]
             chosen.append([families.count(Kernel), families.count(Gaussians)])
     finally:
@@ -190,75 +172,75 @@ def tuned(name: str, folds: int, bells: tuple[int | None, ...]) -> dict[str, flo
     return {**means, "kernels": kernels, "mixtures": mixtures}
 
 
-def say_tables(folds: int, only: str | None, mixtures: bool, save: bool) -> None:
-    ranked = sorted(tables.names(), key=lambda name: -len(tables.load(name).of_type("numeric")))
-    names = only.split(",") if only else ranked[:MOST_NUMERIC]
-    before = report.RESULTS / "densities_tables.json"
-    found: dict[str, dict[str, float]] = {}
-    if only and save and before.exists():  # a table at a time, where all of them take too long
-        found = json.loads(before.read_text())["tables"]
-    for name in names:
-        found[name] = {"folds": folds, **tuned(name, folds, (None,) if mixtures else ())}
-        print(name.ljust(16), "  ".join(f"{key} {value:.3f}" for key, value in found[name].items()), flush=True)
-    ratios = {name: row["with"] / row["without"] for name, row in found.items()}
-    columns = ["folds", "without", "with", "kernels", "mixtures"]
-    print(
-        report.table(
-            ["log loss, tuned", *columns, "ratio"],
-            [[n, *(f"{row.get(c, 0.0):.4g}" for c in columns), f"{ratios[n]:.3f}"] for n, row in found.items()],
-        )
-    )
-    worst, mean = max(ratios.values()), math.exp(np.mean(np.log(list(ratios.values()))))
-    print(f"{'yes' if worst <= NO_WORSE else 'NO '}  at most {worst:.3f} of the loss without ({NO_WORSE} asked)")
-    print(f"{'yes' if mean < 1 else 'NO '}  on the average {mean:.3f} of it (geometric mean)")
-    if save:
-        print(f"wrote {report.save('densities_tables', {'tables': found})}")
-
-
-def say_speed(part: int, save: bool) -> None:
-    neighbours = timing.Neighbours()
-    fast, on_grid, differences = speed(part), grids(), agreement()
-    busy = neighbours.cores()
+def shown(result: report.Result) -> str:
+    """Seconds and errors; a grid; how far others are from ours."""
+    fast, grid, apart = result["speed"], result["grid"], dict(result["difference"])
     lines = [
         [
             name,
-            f"{row['seconds']:.4f}",
-            f"{row['times ours']:,.0f}" if "times ours" in row else "",
+            f"{row['seconds']:.4f}" if "error" in row else f"{row['seconds']:.1f}",
+            report.times(row["times ours"]) if "times ours" in row else "",
             f"{row['error']:.1e}" if "error" in row else "",
-            f"{row['difference']:.1e}" if "difference" in row else "",
         ]
         for name, row in fast.items()
     ]
-    print(report.table([f"{POINTS:,} points, {QUERIES:,} places", "seconds", "times ours", "error", "apart"], lines))
-    print(report.table([f"{GRID_POINTS:,} points, grid", "seconds"], [[n, f"{s:.4f}"] for n, s in on_grid.items()]))
-    print(report.table(["largest difference", "of the peak"], [[n, f"{d:.1e}"] for n, d in differences.items()]))
-    peers = [row for row in fast.values() if "times ours" in row]
-    least, worst = min(row["times ours"] for row in peers), max(row.get("error", 0.0) for row in fast.values())
-    print(f"{'yes' if least >= MUST else 'NO '}  at least {least:,.0f} times as fast ({MUST} asked)")
-    print(f"{'yes' if worst <= EXACT else 'NO '}  an error of at most {worst:.1e} of the peak ({EXACT} asked)")
-    if "KDEpy" in on_grid:
-        right = on_grid["ours"] <= on_grid["KDEpy"]
-        print(f"{'yes' if right else 'NO '}  a grid no slower than KDEpy's: {on_grid['ours'] / on_grid['KDEpy']:.2f}")
-    print(f"others kept {busy:.1f} of {os.cpu_count()} cores busy")
-    if save:
-        everything = {"part": part, "speed": fast, "grid": on_grid, "difference": differences, "others": busy}
-        print(f"wrote {report.save('densities', everything)}")
+    bandwidth = apart.pop(R)
+    grids = report.listed(f"{name} {1e3 * seconds:.1f} ms" for name, seconds in grid.items())
+    who = report.listed(dict.fromkeys(name.split(", ")[0] for name in apart))
+    return report.blocks(
+        report.table(["", "seconds", "times ours", "error"], lines),
+        report.paragraph(
+            f"A million points on a grid of {GRID:,}: {grids}. At equal bandwidth {who} are at most",
+            f"{max(apart.values()):.0e} of the peak from ours, kernel by kernel; Sheather and Jones' bandwidth of 96",
+            f"even values is R's to {bandwidth:.0e}.",
+        ),
+    )
+
+
+def shown_tables(result: report.Result) -> str:
+    """Log losses with kernels and without."""
+    found = result["tables"]
+    ratios = {name: row["with"] / row["without"] for name, row in found.items()}
+    mean = math.exp(np.mean(np.log(list(ratios.values()))))
+    rows = [
+        [
+            name,
+            str(row["folds"]),
+            f"{row['without']:.4f}",
+            f"{row['with']:.4f}",
+            f"{ratios[name]:.3f}",
+            f"{row['kernels']:.1f}",
+        ]
+        for name, row in found.items()
+    ]
+    return report.blocks(
+        report.paragraph(
+            f"At most {max(ratios.values()):.3f} times the log loss without, {mean:.3f} times in the geometric mean of "
+            f"{len(ratios)} tables."
+        ),
+        report.table(["table", "folds", "without", "with", "ratio", "columns as kernels"], rows),
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="kernel densities beside others")
+    parser = report.options(__doc__)
     parser.add_argument("--part", type=int, default=1, help="the others answer at one in so many of the places")
     parser.add_argument("--tables", action="store_true", help="naive Bayes tuned with kernels, and without")
     parser.add_argument("--mixtures", action="store_true", help="with mixtures of Gaussians too")
-    parser.add_argument("--only", help="of the tables these, with commas between")
+    parser.add_argument("--only", type=report.names, help="of the tables these, with commas between")
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds")
-    parser.add_argument("--save", action="store_true", help="write benchmarks/results/densities*.json")
-    options = parser.parse_args()
+    given = parser.parse_args()
     warnings.filterwarnings("ignore", message="column ")
-    if options.tables:
-        say_tables(options.folds, options.only, options.mixtures, options.save)
-    else:
-        say_speed(options.part, options.save)
+    if not given.tables:
+        result = {"part": given.part, "speed": speed(given.part), "grid": grids(), "difference": agreement()}
+        report.finish("densities", result, shown, given.save)
+        return
+    ranked = sorted(tables.names(), key=lambda name: -len(tables.load(name).of_type("numeric")))
+    found = {}
+    for name in given.only or ranked[:MOST_NUMERIC]:
+        found[name] = {"folds": given.folds, **tuned(name, given.folds, (None,) if given.mixtures else ())}
+        print(name.ljust(16), "  ".join(f"{key} {value:.3f}" for key, value in found[name].items()), flush=True)
+    report.finish("densities_tables", {"tables": found}, shown_tables, given.save)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,11 @@ would start it: its time includes starting Python, and its memory is the whole p
 read once before anything is timed, so that it is in the page cache, and of two runs of each job the faster one counts.
 """
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +23,22 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from benchmarks import report
+from benchmarks.timing import cached, once
 
 CHUNK = 250_000  # rows
 RUNS = 2  # of each job, of which the faster counts
 EVENODDS = str(Path(sys.executable).parent / "evenodds")
 WATCH = """
-import json, runpy, sys, time
+import json, runpy, sys
 from pathlib import Path
-code, start = 0, time.perf_counter()
+code = 0
 sys.argv = sys.argv[1:]
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")
 except SystemExit as end:
     code = end.code or 0
-seconds = time.perf_counter() - start
 peak = next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
-print(json.dumps({"seconds": seconds, "megabytes": peak * 1024 / 1e6, "code": code}), file=sys.stderr)
+print(json.dumps({"megabytes": peak * 1024 / 1e6, "code": code}), file=sys.stderr)
 """
 PEERS = {
     "pandas.read_csv": "import pandas; print(len(pandas.read_csv({path!r})))",
@@ -112,35 +110,38 @@ def measured(command: list[str]) -> dict[str, Any]:
     return found
 
 
-def warm(path: str) -> None:
-    """Read a file once, so that the system has it in memory."""
-    with open(path, "rb", buffering=0) as stream:
-        while stream.read(1 << 24):
-            pass
-
-
 def timed(job: str, command: list[str], source: dict[str, Any]) -> dict[str, Any]:
-    runs = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        found = measured(command)
-        runs.append((time.perf_counter() - start, found))
-    wall, found = min(runs, key=lambda run: run[0])
-    line = {"job": job, **found, "seconds": wall, "rows_per_second": source["rows"] / wall}
-    print(f"{job}: {wall:.1f} s, {found['megabytes']:.0f} MB", file=sys.stderr, flush=True)
-    return line
+    """The faster of two runs."""
+    runs = [once(lambda: measured(command)) for _ in range(RUNS)]
+    took, found = min(runs, key=lambda run: run[0])
+    print(f"{job}: {took.seconds:.1f} s, {found['megabytes']:.0f} MB", file=sys.stderr, flush=True)
+    return {"job": job, "seconds": took.seconds, **found, "rows_per_second": source["rows"] / took.seconds}
+
+
+def shown(result: report.Result) -> str:
+    """Seconds, speed and memory."""
+    sources = [
+        f"{one['rows'] / 1e6:.1f} million rows of {kind} ({one['bytes'] / 1e9:.1f} GB)"
+        for kind, one in (("CSV", result["sources"]["csv"]), ("Parquet", result["sources"]["parquet"]))
+    ]
+    rows = [
+        [line["job"], f"{line['seconds']:.1f}", f"{line['rows_per_second'] / 1e6:.2f}", f"{line['megabytes']:,.0f}"]
+        for line in result["results"]
+    ]
+    return report.blocks(
+        report.paragraph(f"{report.listed(sources)}:"), report.table(["job", "s", "million rows/s", "peak MB"], rows)
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report.options(__doc__)
     parser.add_argument("--megabytes", type=int, default=2000)
     parser.add_argument("--folder", type=Path, help="where to put the files; a temporary folder if not given")
     parser.add_argument("--only", choices=["csv", "parquet"])
-    parser.add_argument("--save", action="store_true")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=options.folder) as place:
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=given.folder) as place:
         folder = Path(place)
-        sources = make(folder, options.megabytes * 1_000_000)
+        sources = make(folder, given.megabytes * 1_000_000)
         os.sync()
         small = folder / "small.csv"  # compiled code is on disk before anything is timed
         pa_csv.write_csv(chunk(0), small)
@@ -148,9 +149,9 @@ def main() -> None:
         measured([*fit, str(small)])
         results = []
         for kind, source in sources.items():
-            if options.only not in (None, kind):
+            if given.only not in (None, kind):
                 continue
-            warm(source["path"])
+            cached(source["path"])
             jobs = [
                 (f"evenodds fit, {kind}", [*fit, source["path"]]),
                 (f"evenodds fit, {kind}, 1 thread", [*fit, source["path"], "--threads", "1"]),
@@ -161,14 +162,8 @@ def main() -> None:
                     peer.write_text(script.format(path=source["path"]))
                     jobs.append((name, [str(peer)]))
             results += [timed(name, command, source) for name, command in jobs]
-    rows = [
-        [line["job"], f"{line['seconds']:.1f}", f"{line['rows_per_second'] / 1e6:.2f}", f"{line['megabytes']:.0f}"]
-        for line in results
-    ]
-    print(report.table(["job", "s", "million rows/s", "peak MB"], rows))
-    if options.save:
-        shown = {kind: {k: v for k, v in source.items() if k != "path"} for kind, source in sources.items()}
-        print(report.save("files", {"sources": shown, "results": results}))
+    kept = {kind: {k: v for k, v in source.items() if k != "path"} for kind, source in sources.items()}
+    report.finish("files", {"sources": kept, "results": results}, shown, given.save)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ half are forged: the header or the arrays are changed, and the checksums made ri
 exception other than a sentence about it, nor to memory beyond a small multiple of its own length.
 """
 
-import argparse
 import collections
 import sys
 import time
@@ -17,13 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import evenodds as eo
-from benchmarks.report import save, table
+from benchmarks import report
 from benchmarks.spoiling import ROWS, N, Spoilt, models, spoil
 from evenodds.data.memory import table as as_table
 from evenodds.models.explain import explain
 from evenodds.models.learnt import Tables, n_parameters, sample
 
 PEAK = 4_000_000, 64  # bytes, and bytes for every byte of the file, that reading a file may take
+OUTCOMES = ("refused", "read and used", "failed to read", "failed in use")
 
 
 class Outcome(NamedTuple):
@@ -96,18 +96,31 @@ def fine(spoilt: Spoilt, outcome: Outcome, originals: list[bytes]) -> bool:
     return outcome.what == "refused" or "change" in spoilt.how or spoilt.data in originals
 
 
+def shown(result: report.Result) -> str:
+    """What became of them, by how they were spoilt."""
+    rows = [[how, *(f"{counts[what]:,}" for what in OUTCOMES)] for how, counts in result["outcomes"].items()]
+    failures = result["failures"]
+    end = f"{len(failures)} came to a bad end:" if failures else "none came to a bad end."
+    return report.blocks(
+        report.table(["spoilt by", *OUTCOMES], rows),
+        report.paragraph(
+            f"Of {result['mutations']:,} files {end} Reading one took at most {result['peak_bytes'] / 1e6:.1f} MB."
+        ),
+        "\n".join(f"- {failure}" for failure in failures),
+    )
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = report.options(__doc__)
     parser.add_argument("--mutations", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--save", action="store_true")
-    chosen = parser.parse_args()
+    given = parser.parse_args()
     originals = [model.to_bytes() for model in models()]
     found: collections.Counter[tuple[str, str]] = collections.Counter()
     worst, failures, start = 0, [], time.perf_counter()
     tracemalloc.start()
-    for i in range(chosen.mutations):
-        how, data = spoilt = spoil(originals, chosen.seed, i)
+    for i in range(given.mutations):
+        how, data = spoilt = spoil(originals, given.seed, i)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             outcome = judge(data)
@@ -115,16 +128,15 @@ def main() -> None:
         worst = max(worst, outcome.peak)
         if not fine(spoilt, outcome, originals):
             failures.append(f"{i} ({spoilt.how}): {outcome.what}, {outcome.peak:,} bytes: {outcome.sentence}")
-    seconds = time.perf_counter() - start
-    outcomes = ["refused", "read and used", "failed to read", "failed in use"]
-    kinds = sorted({how for how, _ in found})
-    print(table(["spoilt by", *outcomes], [[how, *(f"{found[how, what]:,}" for what in outcomes)] for how in kinds]))
-    print(f"\n{chosen.mutations:,} files in {seconds:.0f} s; at most {worst / 1e6:.1f} MB to read one")
-    print(*failures, sep="\n")
-    if chosen.save:
-        counts = {how: {what: found[how, what] for what in outcomes} for how in kinds}
-        result = {"mutations": chosen.mutations, "seed": chosen.seed, "outcomes": counts, "peak_bytes": worst}
-        print(save("hostile_files", result | {"failures": failures, "seconds": round(seconds, 1)}))
+    result = {
+        "mutations": given.mutations,
+        "seed": given.seed,
+        "outcomes": {how: {what: found[how, what] for what in OUTCOMES} for how in sorted({how for how, _ in found})},
+        "peak_bytes": worst,
+        "failures": failures,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+    report.finish("hostile_files", result, shown, given.save)
     sys.exit(1 if failures else 0)
 
 

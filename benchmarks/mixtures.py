@@ -11,11 +11,7 @@ a Parquet file are fitted too, batch by batch: the log-likelihood must be that o
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +23,7 @@ import pyarrow.parquet as pq
 
 from benchmarks import report
 from benchmarks.memory import peak_extra
-from benchmarks.timing import Neighbours
+from benchmarks.timing import fresh, once
 
 COLUMNS, COMPONENTS, WARM = 8, 10, 20_000
 LIBRARIES = ("evenodds", "evenodds, 1 thread", "evenodds, file", "scikit-learn")
@@ -69,7 +65,9 @@ def fitting(library: str, x: Any, path: Path) -> Callable[[int], float]:
     rows: Any = path if "file" in library else x
 
     def ours(steps: int) -> float:
-        mixture = eo.Mixture(k=COMPONENTS, prior=None, start=start, tolerance=0, most=steps, threads=threads).fit(rows)
+        mixture = eo.Mixture(k=COMPONENTS, prior=None, start=start, tolerance=0, max_iter=steps, threads=threads).fit(
+            rows
+        )
         return mixture.model_.trace[-2] / mixture.model_.rows
 
     return ours
@@ -93,12 +91,9 @@ def measure_here(library: str, rows: int, steps: int, repeats: int, folder: Path
     fit = fitting(library, x, path)
     extra, best, short, found = peak_extra(lambda: fit(1)), float("inf"), float("inf"), 0.0
     for _ in range(repeats):
-        before = time.perf_counter()
-        fit(1)
-        middle = time.perf_counter()
-        found = fit(1 + steps)
-        after = time.perf_counter()
-        short, best = min(short, middle - before), min(best, after - middle)
+        one, _ = once(lambda: fit(1))
+        several, found = once(lambda: fit(1 + steps))
+        short, best = min(short, one.seconds), min(best, several.seconds)
     return {
         "library": library,
         "seconds_a_step": (best - short) / steps,
@@ -108,44 +103,37 @@ def measure_here(library: str, rows: int, steps: int, repeats: int, folder: Path
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="EM beside scikit-learn")
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--steps", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--only", default=";".join(LIBRARIES))
-    parser.add_argument("--here")
-    parser.add_argument("--folder", type=Path)
-    parser.add_argument("--save", action="store_true")
-    args = parser.parse_args()
-    if args.here:
-        print(json.dumps(measure_here(args.here, args.rows, args.steps, args.repeats, args.folder)))
-        return
-    others, results = Neighbours(), []
-    with tempfile.TemporaryDirectory() as folder:
-        for library in args.only.split(";"):
-            command = [
-                sys.executable, "-m", "benchmarks.mixtures", "--here", library, "--rows", str(args.rows),
-                "--steps", str(args.steps), "--repeats", str(args.repeats), "--folder", folder,
-            ]  # fmt: skip
-            done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
-            if done.returncode:
-                raise RuntimeError(done.stderr)
-            results.append(json.loads(done.stdout))
-    lines = [
+def shown(result: report.Result) -> str:
+    """Seconds, log-likelihoods and memory."""
+    rows = [
         [
             one["library"],
             f"{one['seconds_a_step']:.3f}",
             f"{one['log_likelihood']:.10f}",
             f"{one['extra_megabytes']:,.0f}",
         ]
-        for one in results
+        for one in result["fits"]
     ]
-    print(report.table(["", "seconds a step", "log-likelihood a row", "MB above the rows"], lines))
-    result: dict[str, Any] = {"rows": args.rows, "fits": results, "others_cores": others.cores()}
-    print(f"other processes used {result['others_cores']:.1f} cores meanwhile")
-    if args.save:
-        print(report.save("mixtures", result))
+    return report.table(["", "seconds a step", "log-likelihood a row", "MB above the rows"], rows)
+
+
+def main() -> None:
+    parser = report.options(__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--steps", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--only", default=";".join(LIBRARIES))
+    parser.add_argument("--here", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.here:
+        print(json.dumps(measure_here(given.here, given.rows, given.steps, given.repeats, given.folder)))
+        return
+    told = ["--rows", str(given.rows), "--steps", str(given.steps), "--repeats", str(given.repeats)]
+    with tempfile.TemporaryDirectory() as folder:
+        libraries = given.only.split(";")
+        fits = [fresh("mixtures", "--here", library, "--folder", folder, *told) for library in libraries]
+    report.finish("mixtures", {"rows": given.rows, "fits": fits}, shown, given.save)
 
 
 if __name__ == "__main__":

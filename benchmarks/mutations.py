@@ -1,23 +1,21 @@
 """Would the tests notice? Core formulas are spoilt one at a time (a sign flipped, a term dropped), in a copy.
 
-    python -m benchmarks.mutations [--only TEXT] [--save]
+    python -m benchmarks.mutations [--only TEXT] [--workers 2] [--save]
 
 Each mutation is tried against the tests that stand nearest to it; the first failing test is what notices.
 """
-
-from __future__ import annotations
 
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
-import click
-
-from benchmarks.report import save
+from benchmarks import report
 
 ROOT = Path(__file__).parents[1]
 FAMILIES = ("tests/test_lectures.py", "tests/test_laws_estimates.py", "tests/test_laws_families.py")
@@ -59,6 +57,7 @@ MUTATIONS = [
         FAMILIES,
     ),
     Mutation(F + "normal_gamma.py", "z *= -(df + 1) / 2", "z *= -df / 2", FAMILIES),
+    Mutation(F + "normal_gamma.py", "np.where(df > 2, df - 2, 1.0)", "np.where(df > 2, df - 1, 1.0)", FAMILIES),
     Mutation(
         F + "numeric.py",
         "squares = dd.value(dd.subtract(sums[:, 1],",
@@ -77,7 +76,7 @@ MUTATIONS = [
         "log_p = xlogy(count, rate) - gammaln(count + 1)",
         FAMILIES,
     ),
-    Mutation(F + "poisson.py", "- count * np.log1p(rate)\n", "+ count * np.log1p(rate)\n", FAMILIES),
+    Mutation(F + "poisson.py", "- count * np.log1p(rate) -", "+ count * np.log1p(rate) -", FAMILIES),
     Mutation(F + "exponential.py", "np.log(rate) - rate * np.where", "-rate * np.where", FAMILIES),
     Mutation(
         F + "log_gaussian.py",
@@ -85,7 +84,14 @@ MUTATIONS = [
         "if zero.ndim > x.ndim else density)",
         FAMILIES,
     ),
-    Mutation(F + "binned.py", "density[0] += np.log1p(-tails[0])", "density[0] += 0.0", FAMILIES),
+    Mutation(F + "binned.py", "inside[0] -= tails[0]", "inside[0] -= 0.0", FAMILIES),
+    Mutation(
+        F + "density/bells.py",
+        "price = (3 * len(bells.weights) - 1)",
+        "price = (3 * len(bells.weights) - 1) / 2",
+        ("tests/test_gaussians_columns.py",),
+    ),
+    Mutation(F + "categorical.py", "np.where(mass > 0, mass, how.strength)", "mass", ("tests/test_leave_one_out.py",)),
     Mutation(
         F + "left_out.py",
         "found[self.own] = less(found[self.own], self.amounts)",
@@ -104,6 +110,7 @@ MUTATIONS = [
         "n + strength * value",
         ("tests/test_laws_estimates.py", "tests/test_naive_bayes.py", "src/evenodds/families/smoothing.py"),
     ),
+    Mutation(F + "smoothing.py", "best * max(len(tally.groups) - 1, 1) if", "best if", ("tests/test_words.py",)),
     Mutation(
         F + "telling.py",
         "rest_of, others, imagined = prior[group], n - own,",
@@ -130,7 +137,7 @@ MUTATIONS = [
         ("tests/test_naive_bayes.py", "tests/test_lectures.py"),
     ),
     Mutation(
-        M + "settings.py",
+        M + "logs.py",
         "joint -= np.log(np.add.reduce(np.exp(joint)))",
         "joint -= 0.0",
         ("tests/test_naive_bayes.py",),
@@ -206,13 +213,11 @@ MUTATIONS = [
         "return a + b",
         ("tests/test_tally.py", "tests/test_laws_families.py"),
     ),
-    Mutation("audit/judged.py", "(below + found.rest / 2)", "below", ("tests/test_metrics.py",)),
+    Mutation("audit/delong.py", "np.cumsum(rest) - rest / 2", "np.cumsum(rest) - rest", ("tests/test_metrics.py",)),
     Mutation(
         "audit/judge.py", "np.square(p).sum(axis=1) + ~known", "np.square(p).sum(axis=1)", ("tests/test_metrics.py",)
     ),
-    Mutation(
-        "audit/gaps.py", "x = np.clip(y + margin, 0.0, 1.0)", "x = np.clip(y, 0.0, 1.0)", ("tests/test_audit.py",)
-    ),
+    Mutation("audit/gaps.py", "np.clip(y + margin, 0.0, 1.0)", "np.clip(y, 0.0, 1.0)", ("tests/test_audit.py",)),
     Mutation("audit/rates.py", "np.where(all_, 1.0, high)", "high", ("tests/test_audit.py",)),
     Mutation("audit/counted.py", ", (r - 1) * (c - 1)\n", ", r * c\n", ("tests/test_stand_ins.py",)),
     Mutation(
@@ -225,6 +230,24 @@ MUTATIONS = [
     Mutation("audit/graph.py", "said, given=target)", "said)", ("tests/test_audit_graph.py",)),
     Mutation("audit/graph.py", "[group], {target})", "[group], set())", ("tests/test_audit_graph.py",)),
     Mutation(M + "label_shift.py", "np.log(found.shares) - old", "np.log(found.shares)", ("tests/test_shift.py",)),
+    Mutation(
+        M + "label_shift.py", "np.sqrt(covariance.sum())", "np.sqrt(np.trace(covariance))", ("tests/test_shift.py",)
+    ),
+    Mutation(M + "mixture/fit.py", "bic + 2 * run.expected", "bic + run.expected", ("tests/test_mixture.py",)),
+    Mutation(M + "explain.py", "+ belief * odds / len(spans)", "+ odds / len(spans)", ("tests/test_explain_html.py",)),
+    Mutation("bandits/contexts.py", "1e9 * self.width**2", "1e9 * self.width", ("tests/test_bandits.py",)),
+    Mutation("audit/counted.py", "chi / n - degrees / (n - 1)", "chi / n", ("tests/test_stand_ins.py",)),
+    Mutation(
+        M + "separators/perceptron.py",
+        "W[worst, j] -= X[i, j]",
+        "W[worst, j] += X[i, j]",
+        ("tests/test_perceptron.py",),
+    ),
+    Mutation(
+        "bandits/policies.py", "np.sqrt(math.log(t) / arms.n)", "math.log(t) / arms.n", ("tests/test_bandits.py",)
+    ),
+    Mutation(M + "information.py", "2 * self.nats)", "self.nats)", ("tests/test_net_learn.py",)),
+    Mutation("data/values.py", "0.05 * counts[said].sum()", "0.05 * counts.sum()", ("tests/test_files.py",)),
 ]
 
 
@@ -248,27 +271,46 @@ def tried(mutation: Mutation, copy: Path) -> str:
     return failed[0].removeprefix("FAILED ").partition(" - ")[0] if failed else f"failed: {result.stdout[-200:]}"
 
 
-@click.command()
-@click.option("--only", default="", help="Mutations of files with this in their names.")
-@click.option("--save", "to_file", is_flag=True, help="Keep the results in benchmarks/results.")
-def main(only: str, to_file: bool) -> None:
-    """Try each mutation in a copy of the project, and list what notices."""
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "evenodds"
-        ignored = shutil.ignore_patterns(".venv", ".git", "*.nbc", "*.nbi", ".mypy_cache", ".hypothesis")
-        shutil.copytree(ROOT, copy, ignore=ignored)
-        for mutation in MUTATIONS:
-            if only not in mutation.where:
-                continue
-            noticed = tried(mutation, copy)
-            found.append({**mutation._asdict(), "noticed by": noticed})
-            click.echo(f"{mutation.where:28} {mutation.new.strip()[:60]:60} {noticed}")
-    missed = [one for one in found if "::" not in str(one["noticed by"])]
-    click.echo(f"{len(found)} mutations, {len(missed)} not noticed")
-    if to_file:
-        save("mutations", {"mutations": found})
-    sys.exit(1 if missed else 0)
+def missed(found: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Those that no test noticed."""
+    return [one for one in found if "::" not in str(one["noticed by"])]
+
+
+def shown(result: report.Result) -> str:
+    """How many were noticed, and which were not."""
+    found = result["mutations"]
+    unseen = [f"- {one['where']}: `{str(one['new']).strip()}`: {one['noticed by']}" for one in missed(found)]
+    files = len({one["where"] for one in found})
+    told = (
+        f"{len(found)} formulas of {files} files were spoilt, one at a time; tests noticed {len(found) - len(unseen)}."
+    )
+    return report.blocks(report.paragraph(told), "\n".join(unseen))
+
+
+def main() -> None:
+    parser = report.options(__doc__)
+    parser.add_argument("--only", default="", help="mutations of files with this in their names")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="mutations tried at once")
+    given = parser.parse_args()
+    some = [mutation for mutation in MUTATIONS if given.only in mutation.where]
+    copies: SimpleQueue[Path] = SimpleQueue()
+
+    def spoil(mutation: Mutation) -> dict[str, object]:
+        copy = copies.get()
+        try:
+            found = {**mutation._asdict(), "noticed by": tried(mutation, copy)}
+        finally:
+            copies.put(copy)
+        print(f"{mutation.where:28} {mutation.new.strip()[:60]:60} {found['noticed by']}", flush=True)
+        return found
+
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.workers) as pool:
+        for k in range(given.workers):
+            ignored = shutil.ignore_patterns(".venv", ".git", "*.nbc", "*.nbi", ".mypy_cache", ".hypothesis")
+            copies.put(shutil.copytree(ROOT, Path(folder) / str(k) / "evenodds", ignore=ignored))
+        found = list(pool.map(spoil, some))
+    report.finish("mutations", {"mutations": found}, shown, given.save)
+    sys.exit(1 if missed(found) else 0)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,8 @@ speed     fitting 100,000 rows of ALARM, TAN and hill-climbing on 5,000
 Times are the best of a few, in turns, in one process. Who cannot be imported is left out, with a sentence.
 """
 
-import argparse
-import contextlib
 import csv
 import logging
-import time
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +23,7 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.tables import data_folder
-from benchmarks.timing import Neighbours
+from benchmarks.timing import Tasks, best_of, once, there
 from evenodds import BayesNet
 from evenodds.data.memory import table
 from evenodds.data.source import Memory
@@ -39,40 +36,17 @@ from evenodds.models.bayes_net.reading import Columns, Encoded, encode
 from evenodds.models.bayes_net.structure_search import tan
 
 ASKED = ("asia", "alarm", "insurance", "hailfinder", "win95pts")
-CLOSE = 1e-9
+PARTS = ("networks", "answers", "speed")
+SIDES = {"evenodds": "evenodds", "pgmpy": "pgmpy", "pyagrum": "pyAgrum"}
 ROWS, CLIMBED = 100_000, 5_000
 PATIENT = 30.0  # seconds after which a side is not timed again
 
 
-def peers() -> tuple[Any, Any]:
-    """pgmpy and pyAgrum, where they are installed."""
-    found: list[Any] = []
-    for name in ("pgmpy", "pyagrum"):
-        try:
-            found.append(__import__(name))
-        except ImportError:
-            print(f"{name} is not installed: left out")
-            found.append(None)
-    return found[0], found[1]
-
-
-def best_of(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """The best seconds of each task, in turns; one that takes long is run once.
-
-    Beside them, under "... cpu", the seconds of processor time, which other processes change less.
-    """
-    best = dict.fromkeys([*tasks, *(f"{name} cpu" for name in tasks)], float("inf"))
-    for name, task in tasks.items():
-        task() if name == "evenodds" else None  # its kernels are compiled, or loaded, once
-    for turn in range(repeats):
-        for name, task in tasks.items():
-            if turn and best[name] > PATIENT / repeats:
-                continue
-            start, cpu = time.perf_counter(), time.process_time()
-            task()
-            best[f"{name} cpu"] = min(best[f"{name} cpu"], time.process_time() - cpu)
-            best[name] = min(best[name], time.perf_counter() - start)
-    return best
+def timed(tasks: Tasks, repeats: int) -> dict[str, float]:
+    """The best seconds of each side, in turns, and beside them the processor's; ours once before, to be compiled."""
+    tasks["evenodds"]()
+    best = best_of(tasks, repeats, PATIENT / repeats)
+    return {name: took.seconds for name, took in best.items()} | {f"{name} cpu": t.cpu for name, t in best.items()}
 
 
 def index() -> list[dict[str, str]]:
@@ -136,23 +110,21 @@ def networks(pgmpy: Any, gum: Any, repeats: int) -> list[dict[str, Any]]:
         theirs = None if gum is None else opened(gum, path)
         if theirs is not None:
             reads["pyagrum"] = partial(gum.loadBN, path)
-        row["read"] = best_of(reads, repeats)
+        row["read"] = timed(reads, repeats)
         try:
             network.marginals()
         except DataError as error:
             row["refused"] = str(error)
             results.append(row)
-            print(f"{one['network']}: refused, {error}", flush=True)
             continue
         asks: dict[str, Callable[[], object]] = {"evenodds": network.marginals}
         if pgmpy is not None and one["network"] in ASKED:
             asks["pgmpy"] = partial(all_of_pgmpy, read_pgmpy(path))
         if theirs is not None:
             asks["pyagrum"] = partial(all_of, gum, theirs)
-        row["marginals"] = best_of(asks, repeats)
+        row["marginals"] = timed(asks, repeats)
         results.append(row)
-        shown = {k: f"{1e3 * v:.3g} ms" for k, v in row["marginals"].items()}
-        print(f"{one['network']}: counts {counts}, round trip {same}, marginals {shown}", flush=True)
+        print(row, flush=True)
     return results
 
 
@@ -198,14 +170,13 @@ def answers(pgmpy: Any, gum: Any, many: int) -> list[dict[str, Any]]:
         seconds: dict[str, list[float]] = {side: [] for side in sides}
         for node, given in asked:
             for side, ask in sides.items():
-                start = time.perf_counter()
-                said[side].append(np.asarray(ask(node, given)))
-                seconds[side].append(time.perf_counter() - start)
+                took, answer = once(lambda: np.asarray(ask(node, given)))  # noqa: B023  called at once
+                said[side].append(answer)
+                seconds[side].append(took.seconds)
         apart = {side: max(float(np.abs(a - b).max()) for a, b in zip(said["evenodds"], said[side])) for side in sides}
         median = {side: float(np.median(times)) for side, times in seconds.items()}
         results.append({"network": name, "apart": apart, "median_seconds": median})
-        shown = {side: f"{1e3 * t:.3g} ms" for side, t in median.items()}
-        print(f"{name}: apart {apart}, a question {shown}", flush=True)
+        print(results[-1], flush=True)
     return results
 
 
@@ -263,51 +234,75 @@ def speed(pgmpy: Any, repeats: int) -> dict[str, Any]:
         )
     result: dict[str, Any] = {}
     for what, tasks in (("fit", fits), ("tan", trees), ("climb", climbs)):
-        result[what] = best_of(tasks, repeats)
-        print(what, {side: f"{1e3 * t:.4g} ms" for side, t in result[what].items()}, flush=True)
+        result[what] = timed(tasks, repeats)
+        print(what, result[what], flush=True)
     result["bic"] = {side: BayesNet(graph).fit(some).structure_score("bic") for side, graph in found.items()}
     result["bic"]["true graph"] = BayesNet(network.structure).fit(some).structure_score("bic")
-    print("BIC of the graph", result["bic"], flush=True)
     return result
 
 
+def _cells(row: dict[str, float]) -> list[str]:
+    """Milliseconds of each side that was timed."""
+    return [report.milliseconds(row[side]) if side in row else "" for side in SIDES]
+
+
+def shown_networks(result: report.Result) -> str:
+    """Which networks are right and which are refused; milliseconds."""
+    found = result["networks"]
+    wrong = [row["network"] for row in found if not (row["counts"] and row["round_trip"])]
+    refused = [row["network"] for row in found if row["refused"]]
+    which = f"Of {len(found)} networks all but {report.listed(wrong)}" if wrong else f"All {len(found)} networks"
+    said = f"{which} have the counts of `index.csv` and come back the same from a round trip."
+    said += f" All marginals of {report.listed(refused)} are refused for their size." if refused else ""
+    head = ["ms", *(f"{what}, {side}" for what in ("read", "all marginals") for side in SIDES.values())]
+    rows = [[row["network"], *_cells(row["read"]), *_cells(row.get("marginals", {}))] for row in found]
+    return report.blocks(report.paragraph(said), report.table(head, rows))
+
+
+def shown_answers(result: report.Result) -> str:
+    """How far the answers are apart; milliseconds of a question."""
+    found = result["answers"]
+    apart = {side: max(row["apart"][side] for row in found) for side in found[0]["apart"] if side != "evenodds"}
+    far = [f"{SIDES[side]}'s by at most {most:.0e}" for side, most in apart.items()]
+    said = report.paragraph(f"Probabilities differ from {report.listed(far)}.") if far else ""
+    rows = [[row["network"], *_cells(row["median_seconds"])] for row in found]
+    return report.blocks(said, report.table(["ms a question, median", *SIDES.values()], rows))
+
+
+def shown_speed(result: report.Result) -> str:
+    """Milliseconds of learning, and what was learnt."""
+    found, bic = result["speed"], result["speed"]["bic"]
+    rows = [
+        [f"tables, {ROWS:,} rows", *_cells(found["fit"])],
+        [f"TAN, {CLIMBED:,} rows", *_cells(found["tan"])],
+        [f"hill-climbing, {CLIMBED:,} rows", *_cells(found["climb"])],
+        ["BIC of what is climbed to", *(f"{bic[side]:,.0f}" if side in bic else "" for side in SIDES)],
+    ]
+    learners = list(SIDES.values())[:2]  # pyAgrum is not asked to learn
+    return report.blocks(
+        report.table(["ALARM, ms", *learners], [row[:3] for row in rows]),
+        f"The graph that the rows were drawn from has a BIC of {bic['true graph']:,.0f}.",
+    )
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--only", default="networks,answers,speed")
+    parser = report.options(__doc__)
+    parser.add_argument("--only", type=report.names, default=PARTS, help=f"some of {','.join(PARTS)}")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
-    pgmpy, gum = peers()
+    pgmpy, gum = there("pgmpy"), there("pyagrum")
     kernels.run.compiled  # noqa: B018  so that the first few questions are not asked in plain Python
-    others, result = Neighbours(), dict[str, Any]()
-    only = given.only.split(",")
-    if "networks" in only:
-        result["networks"] = networks(pgmpy, gum, given.repeats)
-        fine = all(row["counts"] and row["round_trip"] for row in result["networks"])
-        refused = [row["network"] for row in result["networks"] if row["refused"]]
-        print(f"counts and round trips right: {fine}; refused for size: {refused}")
-    if "answers" in only:
-        result["answers"] = answers(pgmpy, gum, given.questions)
-        print(f"within {CLOSE:g}: {all(d <= CLOSE for row in result['answers'] for d in row['apart'].values())}")
-    if "speed" in only:
-        result["speed"] = speed(pgmpy, given.repeats)
-    with contextlib.suppress(KeyError):
-        print(report.table(["network", "read", "pgmpy", "pyAgrum", "all marginals", "pgmpy", "pyAgrum"], lines(result)))
-    print(f"cores that others kept busy: {others.cores():.1f}")
-    for part, found in result.items() if given.save else ():
-        report.save(f"networks_{part}", {part: found, "other_cores_busy": others.cores()})
-
-
-def lines(result: dict[str, Any]) -> list[list[str]]:
-    columns = [(what, side) for what in ("read", "marginals") for side in ("evenodds", "pgmpy", "pyagrum")]
-
-    def cell(row: dict[str, Any], what: str, side: str) -> str:
-        return f"{1e3 * row[what][side]:.3g} ms" if side in row.get(what, {}) else ""
-
-    return [[row["network"], *(cell(row, *column) for column in columns)] for row in result["networks"]]
+    if "networks" in given.only:
+        found = {"networks": networks(pgmpy, gum, given.repeats)}
+        report.finish("networks_networks", found, shown_networks, given.save)
+    if "answers" in given.only:
+        asked = {"answers": answers(pgmpy, gum, given.questions)}
+        report.finish("networks_answers", asked, shown_answers, given.save)
+    if "speed" in given.only:
+        report.finish("networks_speed", {"speed": speed(pgmpy, given.repeats)}, shown_speed, given.save)
 
 
 if __name__ == "__main__":

@@ -9,19 +9,18 @@ residual standard deviation is formed from their residuals. scikit-learn drops d
 installed.
 """
 
-import argparse
 import csv
 import json
 import math
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
-from benchmarks.report import save, table
+from benchmarks import report
 from benchmarks.tables import data_folder
+from benchmarks.timing import there
 from evenodds.models.glm.least_squares import least_squares, powers
 
 ALL = 15.0  # certified values have 15 digits
@@ -85,7 +84,8 @@ def _columns(rows: Any) -> dict[str, list[str]]:
 def _ours(problem: Problem, X: Any) -> Answer:
     names = [f"B{j}" for j in range(X.shape[-1])]
     fit = least_squares(lambda: [(X, problem.y, None)], names, 0 if problem.constant else None)
-    return Answer(fit.coefficients, fit.standard_errors, math.sqrt(fit.residual_variance))
+    variance = fit.rss / (fit.rows - fit.rank)
+    return Answer(fit.coefficients, np.sqrt(variance * np.diag(fit.covariance)), math.sqrt(variance))
 
 
 def _of_residuals(problem: Problem, coefficients: Any, fitted: Any) -> Answer:
@@ -132,35 +132,35 @@ def digits(found: Any, certified: Any) -> float | str | None:
     return min(max(0.0, ALL if f == c else min(ALL, -math.log10(abs(f / c - 1)))) for f, c in pairs)
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--save", action="store_true", help="keep the result in benchmarks/results/nist.json")
-    arguments = options.parse_args()
-    try:
-        import statsmodels
-
-        peers = {"statsmodels": statsmodels.__version__}
-    except ImportError:
-        print("statsmodels is not installed: left out", file=sys.stderr)
-        CONTENDERS.pop("statsmodels OLS")
-        peers = {}
-    quantities = ("coefficients", "standard errors", "residual sd")
-    result: dict[str, dict[str, dict[str, Any]]] = {quantity: {} for quantity in quantities}
-    for problem in problems():
-        for name, answer in ((name, solve(problem)) for name, solve in CONTENDERS.items()):
-            found = (answer.coefficients, answer.errors, answer.residual_sd)
-            certified = (problem.estimates, problem.errors, problem.residual_sd)
-            for quantity, f, c in zip(quantities, found, certified):
-                result[quantity].setdefault(problem.name, {})[name] = digits(f, c)
-    for quantity, by_problem in result.items():
-        rows = [[name, *(_cell(cells[c]) for c in CONTENDERS)] for name, cells in by_problem.items()]
-        print(table([quantity, *CONTENDERS], rows), end="\n\n")
-    if arguments.save:
-        print(save("nist", {"digits": result, "peers": peers}), file=sys.stderr)
+def shown(result: report.Result) -> str:
+    """A table a quantity: a line a data set, a column a contender."""
+    parts = []
+    for quantity, by_problem in result["digits"].items():
+        who = list(next(iter(by_problem.values())))
+        rows = [[name, *(_cell(cells[one]) for one in who)] for name, cells in by_problem.items()]
+        parts.append(report.table([quantity, *who], rows))
+    return report.blocks(*parts)
 
 
 def _cell(value: float | str | None) -> str:
     return "-" if value is None else value if isinstance(value, str) else f"{value:.1f}"
+
+
+def main() -> None:
+    given = report.options(__doc__).parse_args()
+    statsmodels = there("statsmodels")
+    if statsmodels is None:
+        CONTENDERS.pop("statsmodels OLS")
+    quantities = ("coefficients", "standard errors", "residual sd")
+    found: dict[str, dict[str, dict[str, Any]]] = {quantity: {} for quantity in quantities}
+    for problem in problems():
+        for name, solve in CONTENDERS.items():
+            answer = solve(problem)
+            certified = (problem.estimates, problem.errors, problem.residual_sd)
+            for quantity, f, c in zip(quantities, answer, certified):
+                found[quantity].setdefault(problem.name, {})[name] = digits(f, c)
+    peers = {} if statsmodels is None else {"statsmodels": statsmodels.__version__}
+    report.finish("nist", {"digits": found, "peers": peers}, shown, given.save)
 
 
 if __name__ == "__main__":

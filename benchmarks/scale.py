@@ -17,10 +17,8 @@ Memory is the highest of any one process (VmHWM), by looking at all of them twen
 A job's time is that of the whole process. Files are read once before anything is timed.
 """
 
-import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +32,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import report
+from benchmarks.memory import status
+from benchmarks.timing import cached
 
 FILE = 1_000_000  # rows of a file
 DOCUMENTS = 200_000  # of a file
@@ -132,14 +132,6 @@ def make(folder: Path, part: Callable[[int], pa.Table], enough: Callable[[int, i
     return paths
 
 
-def warm(paths: list[str]) -> None:
-    """Read files once, so that the system has them in memory if it can."""
-    for path in paths:
-        with open(path, "rb", buffering=0) as stream:
-            while stream.read(1 << 24):
-                pass
-
-
 def measured(command: list[str]) -> dict[str, Any]:
     """The time of a process with all it starts, the memory of the largest of them, and what it printed."""
     start, peak = time.perf_counter(), 0
@@ -170,10 +162,9 @@ def _family(pid: int) -> list[int]:
 
 def _memory(pid: int) -> int:
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return status("VmHWM", pid)
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
 
 
 def scaled(what: str, paths: list[str], options: list[str], folder: Path) -> list[dict[str, Any]]:
@@ -184,7 +175,7 @@ def scaled(what: str, paths: list[str], options: list[str], folder: Path) -> lis
     scan.write_text(SCAN)
     fit = [sys.executable, "-m", "evenodds", "fit", "-t", "label", "-o", str(folder / "m.eo"), "-q", *options]
     measured([*fit, *paths[:2], "--workers", "2"])  # compiled code is on disk before anything is timed
-    warm(paths)
+    cached(*paths)
     found = []
     for workers in (1, 2):
         for job in ("scan", "fit"):
@@ -212,7 +203,7 @@ def beside_mllib(paths: list[str], folder: Path) -> list[dict[str, Any]]:
     for path in paths:
         os.link(path, train / Path(path).name)
     pq.write_table(documents(10_000).slice(0, max(20_000, DOCUMENTS * len(paths) // 10)), test / "test.parquet")
-    warm(paths)
+    cached(*paths)
     found = []
     for job, script in (("evenodds", LOCAL), ("evenodds on Spark", ON_SPARK), ("Spark MLlib", MLLIB)):
         (folder / "job.py").write_text(script)
@@ -233,56 +224,75 @@ def rate(lines: list[dict[str, Any]], job: str, workers: int, first: int = 0, la
     return (b["rows"] - a["rows"]) / seconds, (b["bytes"] - a["bytes"]) / 1e6 / seconds
 
 
+def shown(result: report.Result) -> str:
+    """Seconds by one and two workers, and memory."""
+    lines = result["results"]
+    rows = []
+    for job in ("fit", "scan"):
+        for many in sorted({line["rows"] for line in lines}):
+            both = [line for line in lines if (line["job"], line["rows"]) == (job, many)]
+            cells = [f"{line['seconds']:.1f}" for line in both]
+            rows.append([job, f"{many:,}", *cells, f"{max(line['megabytes'] for line in both):.0f}"])
+    size = max(line["bytes"] for line in lines) / 1e9
+    header = [f"seconds, files of {size:.1f} GB", "rows", "1 worker", "2 workers", "peak MB of a process"]
+    return report.blocks(report.table(header, rows), _rates(lines))
+
+
+def _rates(lines: list[dict[str, Any]]) -> str:
+    """What a row costs beyond a start, by one worker and by two, and whether later ones cost more."""
+    rates = {(job, n): rate(lines, job, n) for job in ("scan", "fit") for n in (1, 2)}
+    (one, size), (two, _) = rates["fit", 1], rates["fit", 2]
+    scan = rates["scan", 2][0] / rates["scan", 1][0]
+    early, late = rate(lines, "fit", 1, 0, 1)[0], rate(lines, "fit", 1, 1, 2)[0]
+    return report.paragraph(
+        f"Beyond what a start takes, {one / 1e6:.2f} million rows a second are counted by one worker ({size:.0f} MB of",
+        f"files) and {two / 1e6:.2f} by two: {two / one:.2f} times as many, a scan {scan:.2f} times. A row of the last",
+        f"four fifths costs {early / late:.2f} times one of the first fifth. So 10 TB of such files on 1,000 cores are",
+        f"10 TB / (1,000 × {size:.0f} MB/s), about {1e4 / size:.0f} seconds of counting, if the disks give",
+        f"{size:.0f} GB/s.",
+    )
+
+
+def shown_mllib(result: report.Result) -> str:
+    """Seconds and accuracies."""
+    lines = result["results"]
+    theirs = next(line["seconds"] for line in lines if "MLlib" in line["job"])
+    rows = [
+        [
+            line["job"],
+            f"{line['seconds']:.1f}",
+            report.times(theirs / line["seconds"]),
+            f"{line['accuracy']:.4f}",
+            f"{line['megabytes']:.0f}",
+        ]
+        for line in lines
+    ]
+    return report.table(["job", "seconds", "times as fast as MLlib", "accuracy", "peak MB of a Python process"], rows)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report.options(__doc__)
     parser.add_argument("--only", choices=["rows", "text", "mllib"])
     parser.add_argument("--rows", type=int, default=50_000_000)
     parser.add_argument("--megabytes", type=int, default=5_000, help="of text")
     parser.add_argument("--folder", type=Path, help="where to put the files; a temporary folder if not given")
-    parser.add_argument("--save", action="store_true")
-    options = parser.parse_args()
-    place = Path(tempfile.mkdtemp(dir=options.folder))
-    try:
-        if options.only in (None, "rows"):
-            paths = make(place / "rows", rows, lambda files, _: files * FILE >= options.rows)
-            told("rows", scaled("rows", paths, [], place), options.save)
-            shutil.rmtree(place / "rows")
-        if options.only in (None, "text", "mllib"):
-            size = options.megabytes if options.only != "mllib" else min(options.megabytes, MOST)
-            paths = make(place / "text", documents, lambda _, so_far: so_far >= size * 1_000_000)
-            if options.only != "mllib":
-                told("text", scaled("text", paths, ["--text", "text"], place), options.save)
-            if options.only != "text":
-                few = max(1, min(len(paths), MOST * 1_000_000 * len(paths) // (size * 1_000_000)))
-                told("mllib", beside_mllib(paths[:few], place), options.save)
-    finally:
-        shutil.rmtree(place)
-
-
-def told(part: str, lines: list[dict[str, Any]], save: bool) -> None:
-    """A part's table, and what it shows in a line."""
-    if part == "mllib":
-        shown = [[x["job"], f"{x['seconds']:.1f}", f"{x['accuracy']:.4f}", f"{x['megabytes']:.0f}"] for x in lines]
-        print(report.table(["job", "s", "accuracy", "peak MB of a Python process"], shown))
-        ours, there, theirs = (line["seconds"] for line in lines)
-        print(
-            f"\nMLlib takes {theirs / there:.1f} times as long as evenodds on Spark, {theirs / ours:.1f} times without"
-        )
-    else:
-        shown = [
-            [f"{x['job']}, {x['workers']} workers, {x['rows']:,} rows", f"{x['seconds']:.1f}", f"{x['megabytes']:.0f}"]
-            for x in lines
-        ]
-        print(report.table(["job", "s", "peak MB of a process"], shown))
-        rates = {(job, n): rate(lines, job, n) for job in ("scan", "fit") for n in (1, 2)}
-        for (job, n), (each, megabytes) in rates.items():
-            print(f"{job}, {n} workers: {each / 1e6:.2f} million rows/s, {megabytes:.0f} MB/s of files, beyond a start")
-        fit, scan = (rates[job, 2][0] / rates[job, 1][0] for job in ("fit", "scan"))
-        print(f"2 workers: fit {fit:.2f} times, scan {scan:.2f} times as fast as 1; of a scan's, {fit / scan:.2f}")
-        early, late = rate(lines, "fit", 1, 0, 1)[0], rate(lines, "fit", 1, 1, 2)[0]
-        print(f"a row of the last four fifths costs {early / late:.2f} times one of the first fifth")
-    if save:
-        print(report.save(f"scale_{part}", {"results": lines}))
+    given = parser.parse_args()
+    if given.only in (None, "rows"):
+        with tempfile.TemporaryDirectory(dir=given.folder) as place:
+            paths = make(Path(place) / "rows", rows, lambda files, _: files * FILE >= given.rows)
+            report.finish("scale_rows", {"results": scaled("rows", paths, [], Path(place))}, shown, given.save)
+    if given.only in (None, "text", "mllib"):
+        size = given.megabytes if given.only != "mllib" else min(given.megabytes, MOST)
+        with tempfile.TemporaryDirectory(dir=given.folder) as place:
+            paths = make(Path(place) / "text", documents, lambda _, so_far: so_far >= size * 1_000_000)
+            if given.only != "mllib":
+                found = scaled("text", paths, ["--text", "text"], Path(place))
+                report.finish("scale_text", {"results": found}, shown, given.save)
+            if given.only != "text":
+                few = max(1, min(len(paths), MOST * len(paths) // size))
+                report.finish(
+                    "scale_mllib", {"results": beside_mllib(paths[:few], Path(place))}, shown_mllib, given.save
+                )
 
 
 if __name__ == "__main__":

@@ -7,18 +7,15 @@
 the cone alone, which is what says whether any is.
 """
 
-import argparse
-import time
 from typing import Any
 
 import numpy as np
 
 from benchmarks import report
+from benchmarks.timing import once
 from evenodds.models.separators.cone import cone
 from evenodds.models.separators.separation import separation
 from evenodds.models.separators.vectors import Rows
-
-LIMIT = 10.0  # seconds
 
 
 def cases(rows: int, columns: int, classes: int) -> dict[str, tuple[Any, Any]]:
@@ -36,35 +33,30 @@ def cases(rows: int, columns: int, classes: int) -> dict[str, tuple[Any, Any]]:
     return {"complete": (X, sure), "one row less": (X, flipped), "overlap": (X, noisy), "quasi": (flagged, only)}
 
 
+def shown(result: report.Result) -> str:
+    """Verdicts and seconds."""
+    header = ["case", "classes", "found", "infinite", "verdict, s", "with names, s"]
+    rows = [
+        [r["case"], str(r["classes"]), r["found"], str(r["infinite"]), f"{r['verdict']:.2f}", f"{r['named']:.2f}"]
+        for r in result["results"]
+    ]
+    return report.table(header, rows)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = report.options(__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--columns", type=int, default=20)
-    parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
-    results: list[dict[str, Any]] = []
+    results = []
     for classes in (2, 3):
         for name, (X, y) in cases(given.rows, given.columns, classes).items():
-            start = time.perf_counter()
-            cone(Rows(X, y, classes))
-            verdict = time.perf_counter() - start
-            start = time.perf_counter()
-            found = separation(X, y, classes, [f"x{j}" for j in range(given.columns)])
-            named = time.perf_counter() - start
-            results.append(
-                {"classes": classes, "case": name, "found": found.verdict, "infinite": len(found.infinite),
-                 "verdict": verdict, "named": named}
-            )  # fmt: skip
-            print(f"{classes} classes, {name}: {found.verdict} in {verdict:.2f} s, named in {named:.2f} s", flush=True)
-    header = ["case", "classes", "found", "infinite", "verdict (s)", "with names (s)"]
-    lines = [
-        [r["case"], str(r["classes"]), r["found"], str(r["infinite"]), f"{r['verdict']:.2f}", f"{r['named']:.2f}"]
-        for r in results
-    ]
-    print(report.table(header, lines))
-    print(f"verdict within {LIMIT:g} s: {all(r['verdict'] <= LIMIT for r in results)}")
-    if given.save:
-        report.save("separation", {"rows": given.rows, "columns": given.columns, "results": results})
+            alone, _ = once(lambda: cone(Rows(X, y, classes)))  # noqa: B023  called at once
+            named, found = once(lambda: separation(X, y))  # noqa: B023
+            told = {"classes": classes, "case": name, "found": found.verdict, "infinite": len(found.infinite)}
+            results.append({**told, "verdict": alone.seconds, "named": named.seconds})
+            print(results[-1], flush=True)
+    report.finish("separation", {"rows": given.rows, "columns": given.columns, "results": results}, shown, given.save)
 
 
 if __name__ == "__main__":

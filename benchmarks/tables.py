@@ -12,12 +12,14 @@ nothing else: german_credit's "none" is a value.
 import functools
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.model_selection import StratifiedKFold
 
 Type = Literal["numeric", "nominal"]
 
@@ -33,6 +35,7 @@ TITANIC: dict[str, Type] = {
 ADULT_NUMERIC = {"age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week"}
 LEAKS = {"titanic": {"boat", "body"}}
 IDENTIFIERS = {"zoo": {"animal"}}
+FOLDS = 10
 
 
 class Table(NamedTuple):
@@ -45,6 +48,13 @@ class Table(NamedTuple):
     def of_type(self, wanted: Type) -> list[str]:
         """The names of the columns of one type."""
         return [name for name, kind in self.types.items() if kind == wanted]
+
+
+def splits(y: npt.NDArray[np.object_], folds: int = FOLDS) -> list[tuple[Any, Any]]:
+    """The first of the ten folds: the rows to learn and the rows to judge by."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y))[:folds]
 
 
 def data_folder() -> Path:

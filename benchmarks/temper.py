@@ -16,10 +16,8 @@ of each, in turns.
 tempering: of a table in memory, of its CSV file, and in memory of its rows repeated until they are a million.
 """
 
-import argparse
 import os
 import tempfile
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +33,9 @@ from sklearn.pipeline import make_pipeline
 
 import evenodds as eo
 from benchmarks import report, text_data
-from benchmarks.bridge import TABLES, Rows, bridge
+from benchmarks.bridge import TABLES, bridge
+from benchmarks.parents import Rows
+from benchmarks.timing import once
 from evenodds.audit.metrics import Metrics, tally
 
 SETS = ("sms", "enron1", "enron4", "subj", "mr", "trec", "webkb", "r8", "20newsgroups")
@@ -43,15 +43,20 @@ SHUFFLES = 5
 WORDS = eo.Words(ngrams=2)
 MANY = 1_000_000  # rows of a table that is repeated
 FEW = 2_000  # rows, of which one shuffle says little
+FAR = 0.01  # excess calibration errors above it are told one by one
 DRAWS = 20  # of labels from the model's own probabilities
 
 
 def fitted(x: Any, y: Any, temper: bool, columns: Any = WORDS) -> tuple[Any, float]:
     """A model that is ready to answer, and how long that took."""
-    start = time.process_time()
-    model = eo.NaiveBayes(columns, temper=temper, threads=1).fit(x, y)
-    model.model_.scorer  # noqa: B018  estimated
-    return model, time.process_time() - start
+
+    def estimated() -> Any:
+        model = eo.NaiveBayes(columns, temper=temper, threads=1).fit(x, y)
+        model.model_.scorer  # noqa: B018
+        return model
+
+    took, model = once(estimated)
+    return model, took.cpu
 
 
 def passes(x: Any, y: Any, columns: Any = WORDS, turns: int = 15) -> dict[str, float]:
@@ -184,54 +189,108 @@ def of_table(name: str, shuffles: int) -> dict[str, Any]:
     return out
 
 
-def all_tables(shuffles: int, to_file: bool) -> None:
-    """The tables of the bridge's benchmark, and SST."""
-    results, shown = [], []
-    for name in ("sst", *TABLES):
-        one = of_table(name, shuffles)
-        results.append(one)
-        honest = [f"{one[x]['excess_ece']:+.3f}, {one[x]['slope']:.2f}" for x in ("tempered", "bridge")]
+def _passes(one: dict[str, float]) -> float:
+    """What tempering takes, in fits without it."""
+    return one["temper"] / one["pass"]
+
+
+def _honest(one: dict[str, float] | None) -> str:
+    """Excess calibration error and slope."""
+    if one is None:
+        return ""
+    error = f" ± {one['slope_error']:.2f}" if "slope_error" in one else ""
+    return f"{one['excess_ece']:+.3f}, {one['slope']:.2f}{error}"
+
+
+def shown(result: report.Result) -> str:
+    """Every set."""
+    head = ["set", "rows", "plain", "scikit-learn, temperature", "tempered", "excess ECE, slope", "random", "passes"]
+    rows = []
+    for one in result["results"]:
+        sides = [one["plain"], one.get("temperature"), one["tempered"]]
+        scores = [f"{x['log_loss']:.3f} / {100 * x['accuracy']:.1f}" if x else "" for x in sides]
+        honest = [_honest(one["tempered"]), _honest(one.get("random"))]
+        rows.append([one["set"], f"{one['rows']:,}", *scores, *honest, f"{_passes(one):.2f}"])
+    return report.table(head, rows)
+
+
+def shown_tables(result: report.Result) -> str:
+    """Every table."""
+    head = ["set", "rows", "tempered: excess ECE, slope", "bridge", "passes: CSV file", "in memory", "a million rows"]
+    rows = []
+    for one in result["results"]:
         times = [
-            f"{1e3 * one[x]['temper']:.0f} / {1e3 * one[x]['pass']:.0f} = {one[x]['temper'] / one[x]['pass']:.2f}"
+            f"{1e3 * one[x]['temper']:.0f} / {1e3 * one[x]['pass']:.0f} ms = {_passes(one[x]):.2f}" if x in one else ""
             for x in ("file", "memory", "million")
-            if x in one
         ]
-        shown.append([name, f"{one['rows']:,}", *honest, *times, *[""] * (3 - len(times))])
-        print(*shown[-1], sep="  ", flush=True)
-    head = ["set", "rows", "tempered: excess ECE, slope", "bridge", "ms added to a file", "in memory", "a million rows"]
-    print(report.table(head, shown))
-    if to_file:
-        print(report.save("temper_tables", {"results": results}))
+        rows.append([one["set"], f"{one['rows']:,}", _honest(one["tempered"]), _honest(one["bridge"]), *times])
+    return report.table(head, rows)
+
+
+def honest_texts(result: report.Result) -> str:
+    """How far tempered odds of texts are to be believed, in sentences."""
+
+    def told(one: dict[str, Any]) -> str:
+        folds = f"; on ten random folds of all its rows {_honest(one['random'])}" if "random" in one else ""
+        return f"{one['set']}: {_honest(one['tempered'])}{folds}."
+
+    return _within(result["results"], "set", told)
+
+
+def honest_tables(result: report.Result) -> str:
+    """The same of tables, and of the bridge; and what tempering takes."""
+    found = result["results"]
+
+    def told(one: dict[str, Any]) -> str:
+        return f"{one['set']}, {one['rows']:,} rows: {_honest(one['tempered'])}; the bridge {_honest(one['bridge'])}."
+
+    sure = [one["set"] for one in found if not one["bridge"]["wrong"]]
+    slopes = [one["bridge"]["slope"] for one in found if one["set"] not in sure]
+    of_bridge = [
+        "The odds of [`NaiveLogistic`](bridge.md) are within",
+        f"{max(abs(one['bridge']['excess_ece']) for one in found):.3f} on all of them, with slopes of",
+        report.span(slopes, "{:.2f}".format)
+        + (f"; {report.listed(sure)} it tells without a mistake, so that no slope is steep enough." if sure else "."),
+    ]
+    file, memory = (
+        report.span((_passes(one[how]) for one in found if how in one), "{:.2f}".format) for how in ("file", "memory")
+    )
+    learnt = report.span((1e3 * one["memory"]["pass"] for one in found if "memory" in one), "{:.0f}".format)
+    cost = [
+        f"Tempering adds {file} of the time of a fit to tables in CSV files, and {memory} of it to the same tables in",
+        f"memory, which are learnt in {learnt} ms.",
+    ]
+    return report.blocks(_within(found, "table", told), report.paragraph(*of_bridge), report.paragraph(*cost))
+
+
+def _within(found: list[dict[str, Any]], what: str, told: Callable[[dict[str, Any]], str]) -> str:
+    """What holds of most, and those of which it does not, one by one."""
+    far = [one for one in found if abs(one["tempered"]["excess_ece"]) > FAR]
+    near = [one["tempered"] for one in found if one not in far]
+    worst = max(abs(one["excess_ece"]) for one in near)
+    slopes = report.span((one["slope"] for one in near), "{:.2f}".format)
+    but = f", but for {len(far)} {what}{'s' * (len(far) > 1)}:" if far else "."
+    most = report.paragraph(
+        f"Of rows that are held out, the calibration error is within {worst:.3f} of what labels drawn from the model's",
+        f"own probabilities show, and slopes are {slopes}{but}",
+    )
+    return report.blocks(most, "\n".join(f"- {told(one)}" for one in far))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--no-peer", action="store_true")
-    parser.add_argument("--save", action="store_true")
+    parser = report.options(__doc__)
+    parser.add_argument("--sets", type=report.names, help="some, with commas between")
+    parser.add_argument("--no-peer", action="store_true", help="without scikit-learn's calibration")
     parser.add_argument("--tables", action="store_true", help="tables instead of texts")
-    options = parser.parse_args()
-    if options.tables:
-        all_tables(3, options.save)
+    given = parser.parse_args()
+    if given.tables:
+        results = [of_table(name, 3) for name in given.sets or ("sst", *TABLES)]
+        report.finish("temper_tables", {"results": results}, shown_tables, given.save)
         return
     some = text_data.load("sms").texts[:500]
     eo.NaiveBayes(WORDS, temper=True).fit(some, ["a", "b"] * 250).predict_proba(some)  # compiled
-    results, rows = [], []
-    for name in options.sets.split(","):
-        one = measure(name, not options.no_peer)
-        results.append(one)
-        before, after, peer = one["plain"], one["tempered"], one.get("temperature")
-        shown = [f"{x['log_loss']:.3f} / {100 * x['accuracy']:.1f}" if x else "" for x in (before, peer, after)]
-        honest = [
-            f"{x['excess_ece']:+.3f}, {x['slope']:.2f} ± {x['slope_error']:.2f}" if x else ""
-            for x in (after, one.get("random"))
-        ]
-        rows.append([one["set"], f"{one['rows']:,}", *shown, *honest, f"{one['temper'] / one['pass']:.2f}"])
-        print(*rows[-1], sep="  ", flush=True)
-    head = ["set", "rows", "plain", "scikit-learn, temperature", "tempered", "excess ECE, slope", "random", "passes"]
-    print(report.table(head, rows))
-    if options.save:
-        print(report.save("temper", {"results": results}))
+    results = [measure(name, not given.no_peer) for name in given.sets or SETS]
+    report.finish("temper", {"results": results}, shown, given.save)
 
 
 if __name__ == "__main__":

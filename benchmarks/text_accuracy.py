@@ -19,10 +19,7 @@ With --peers FILE scikit-learn's results are kept in a file, and read from there
 import argparse
 import json
 import math
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +34,7 @@ from sklearn.pipeline import make_pipeline
 
 from benchmarks import report, text_data
 from benchmarks.memory import peak_extra
+from benchmarks.timing import ProcessError, fresh, once
 
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 STRENGTHS = {"counts": (0.03, 0.3, 3.0), "tf-idf": (1.0, 10.0, 100.0)}  # C
@@ -123,11 +121,9 @@ def measure_here(set_: str, name: str, shuffles: int, most: int | None) -> Resul
         (texts, y), (new, truth) = documents.some(train), documents.some(test)
 
         def learn_and_judge(texts: Any = texts, y: Any = y, new: Any = new) -> tuple[Any, Any, float, float]:
-            start = time.perf_counter()
-            model = make().fit(texts, y)
-            middle = time.perf_counter()
-            proba = np.asarray(model.predict_proba(new))
-            return model, proba, middle - start, time.perf_counter() - middle
+            fitted, model = once(lambda: make().fit(texts, y))
+            judged, proba = once(lambda: np.asarray(model.predict_proba(new)))
+            return model, proba, fitted.seconds, judged.seconds
 
         kept: list[Any] = []
         if extra:
@@ -171,14 +167,13 @@ def gap(auto: Any, grid: dict[float, Any]) -> Result:
 def measure(set_: str, name: str, most: int | None) -> Result:
     """One contender on one set, in a process of its own."""
     shuffles = SHUFFLES if name in OURS and set_ in PUBLISHED else 1
-    command = [sys.executable, "-m", "benchmarks.text_accuracy", "--one", name, "--sets", set_]
-    command += ["--shuffles", str(shuffles), *(["--most", str(most)] if most else [])]
+    told = ["--one", name, "--sets", set_, "--shuffles", str(shuffles), *(["--most", str(most)] if most else [])]
     # threads of BLAS wait for each other by spinning: with them logistic regression took 30 times as long on busy cores
     single = {} if name in OURS else {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **single})
-    if done.returncode:
-        return {"set": set_, "contender": name, "error": (done.stderr.strip().splitlines() or ["killed"])[-1]}
-    result: Result = json.loads(done.stdout.strip().splitlines()[-1])
+    try:
+        result: Result = fresh("text_accuracy", *told, environment=single)
+    except ProcessError as error:
+        return {"set": set_, "contender": name, "error": str(error)}
     return result
 
 
@@ -200,77 +195,70 @@ def collect(sets: list[str], names: list[str], most: int | None, cache: Path | N
     return results
 
 
-def best_peer(results: list[Result], set_: str, kind: str) -> Result | None:
-    """The most accurate of scikit-learn's naive Bayes ("NB"), or of its logistic regressions ("Logistic")."""
-    own = [r for r in results if r["set"] == set_ and r["contender"] in PEERS and kind in r["contender"]]
-    return max((r for r in own if "error" not in r), key=lambda r: r["accuracy"], default=None)
+def shown(result: report.Result) -> str:
+    """Of every set the most accurate of each side; what was published; how good "auto" is."""
+    results = [one for one in result["results"] if "error" not in one]
+    errors = [f"- {one['contender']} on {one['set']}: {one['error']}" for one in result["results"] if "error" in one]
+    rows = [
+        [set_, *(_best(results, set_, kind) for kind in ("ours, ", "NB, ", "LogisticRegression, "))]
+        for set_ in dict.fromkeys(one["set"] for one in results)
+    ]
+    published = [
+        f"- {one['set'].upper()}, {one['contender'].removeprefix('ours, ')}: {100 * one['accuracy']:.2f} "
+        f"(published {PUBLISHED[one['set']]}), {one['splits']} splits"
+        for one in results
+        if one["contender"] in SAME
+    ]
+    own = [one for one in results if "gap" in one]
+    return report.blocks(
+        report.table(["", "ours", "scikit-learn's best naive Bayes", "its best logistic regression"], rows, left=4),
+        "As Wang and Manning (2012) have them, accuracy in %:" if published else "",
+        "\n".join(published),
+        _auto(own) if own else "",
+        "\n".join(errors),
+    )
 
 
-def lines(results: list[Result], set_: str) -> list[list[str]]:
-    """A set's rows of the table: ours, then the best naive Bayes and the best logistic regression of scikit-learn."""
-    chosen = [r for r in results if r["set"] == set_ and r["contender"] in OURS]
-    chosen += [peer for kind in ("NB", "Logistic") if (peer := best_peer(results, set_, kind))]
-    rows = []
-    for r in chosen:
-        if "error" in r:
-            rows.append([f"{set_}: {r['contender']}", "error", "", "", "", "", "", ""])
-            continue
-        gaps = [f"{100 * r['gap']:.2f}", f"{r['best_alpha']:g}"] if "gap" in r else ["", ""]
-        times = [f"{r['fit_seconds']:.2f}", f"{r['predict_seconds']:.3f}", f"{r['extra_bytes'] / 1e6:.0f}"]
-        rows.append([f"{set_}: {r['contender']}", f"{100 * r['accuracy']:.2f}", f"{r['log_loss']:.3f}", *times, *gaps])
-    return rows
+def _best(results: list[Result], set_: str, kind: str) -> str:
+    """The most accurate of one side: its accuracy, log loss, seconds to fit and memory."""
+    own = [r for r in results if r["set"] == set_ and kind in r["contender"] and r["contender"] not in SAME]
+    if not own:
+        return ""
+    best = max(own, key=lambda r: float(r["accuracy"]))
+    who = best["contender"].removeprefix("ours, ").removeprefix("LogisticRegression, ").replace("NB,", ",")
+    figures = f"{100 * best['accuracy']:.1f} %, {best['log_loss']:.2f}, {best['fit_seconds']:.2f} s"
+    return f"{who}: {figures}, {best['extra_bytes'] / 1e6:,.0f} MB"
 
 
-def verdicts(results: list[Result]) -> list[tuple[str, bool]]:
-    """What was wanted, and whether it is so."""
-    claims = []
-    own = [r for r in results if "gap" in r]
-    for set_, wanted in PUBLISHED.items():
-        for r in own:
-            if r["set"] == set_ and r["contender"] in SAME:
-                percent = 100 * r["accuracy"]
-                says = f"{set_}: {r['contender']}, {r['splits']} splits: {percent:.2f}, published {wanted}"
-                claims.append((says, percent >= wanted - 0.3))
-    if own:
-        mean = float(np.mean([r["gap"] for r in own]))
-        claims.append((f'"auto": mean gap to the best alpha {100 * mean:.3f} points, at most 0.3', mean <= 0.003))
-        wide = [r for r in own if r["gap"] > max(0.01, 2 * r["gap_error"])]
-        named = "".join(
-            f"\n     {r['set']}: {r['contender']}: {100 * r['gap']:.2f} ± {100 * r['gap_error']:.2f}, "
-            f"best alpha {r['best_alpha']:g}"
-            for r in wide
-        )
-        claims.append((f'"auto": {len(wide)} gaps above max(1 point, 2 standard errors){named}', not wide))
-    errors = [f"{r['contender']} on {r['set']}: {r['error']}" for r in results if "error" in r]
-    claims.append(("never an exception" + "".join(f"\n     {error}" for error in errors), not errors))
-    return claims
+def _auto(own: list[Result]) -> str:
+    """How far smoothing="auto" is from the best alpha of the grid."""
+    mean, worst = float(np.mean([one["gap"] for one in own])), max(own, key=lambda one: float(one["gap"]))
+    better = "better" if mean < 0 else "worse"
+    return report.paragraph(
+        f'`smoothing="auto"` is on the average {100 * abs(mean):.2f} points {better} than the best alpha of the grid,',
+        f"which is chosen on the rows that judge; its largest gap is {100 * worst['gap']:.2f} ±",
+        f"{100 * worst['gap_error']:.2f} points ({worst['set']}, {worst['contender'].removeprefix('ours, ')}).",
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", help=f"some of {','.join(text_data.FILES)}")
+    parser = report.options(__doc__)
+    parser.add_argument("--sets", type=report.names, help=f"some of {','.join(text_data.FILES)}")
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}, and one split of each")
     parser.add_argument("--only", choices=("ours", "peers"), help="one side alone")
     parser.add_argument("--peers", type=Path, help="a file that keeps scikit-learn's results between runs")
-    parser.add_argument("--save", action="store_true", help="write benchmarks/results/text_accuracy.json")
+    parser.add_argument("--most", type=int, help="no more than so many splits of each set")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--shuffles", type=int, default=1, help=argparse.SUPPRESS)
-    parser.add_argument("--most", type=int, help="no more than so many splits of each set")
-    options = parser.parse_args()
-    sets = options.sets.split(",") if options.sets else QUICK if options.quick else list(text_data.FILES)
-    if options.one:
-        print(json.dumps(measure_here(sets[0], options.one, options.shuffles, options.most)))
+    given = parser.parse_args()
+    sets = given.sets or (QUICK if given.quick else list(text_data.FILES))
+    if given.one:
+        print(json.dumps(measure_here(sets[0], given.one, given.shuffles, given.most)))
         return
-    most = options.most or (1 if options.quick else None)
-    names = [*([] if options.only == "peers" else OURS), *([] if options.only == "ours" else PEERS)]
-    results = collect(sets, names, most, options.peers)
-    header = ["set: contender", "accuracy %", "log loss", "fit s", "predict s", "extra MB", "gap", "best alpha"]
-    print(report.table(header, [line for set_ in sets for line in lines(results, set_)]))
-    claims = verdicts(results)
-    print("\n" + "\n".join(f"{'yes' if met else 'NO '}  {says}" for says, met in claims))
-    if options.save:
-        said = [{"says": says, "met": met} for says, met in claims]
-        print(f"wrote {report.save('text_accuracy', {'alphas': ALPHAS, 'results': results, 'verdicts': said})}")
+    most = given.most or (1 if given.quick else None)
+    names = [*([] if given.only == "peers" else OURS), *([] if given.only == "ours" else PEERS)]
+    results = collect(sets, names, most, given.peers)
+    report.finish("text_accuracy", {"alphas": ALPHAS, "results": results}, shown, given.save)
 
 
 if __name__ == "__main__":

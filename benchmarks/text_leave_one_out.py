@@ -7,27 +7,13 @@ on one core. A pass is what counting the same words takes (`Model.count`); leave
 predicted before, and makes its own tables. The second run of each in a process is timed, the best of three.
 """
 
-import argparse
-import time
-from collections.abc import Callable
 from typing import Any
 
 from benchmarks import report
 from benchmarks.text_data import Corpus, corpus
+from benchmarks.timing import best_of, warm
 
-WANTED = 5.0  # passes
 EVENTS = ("counts", "present", "bernoulli", "complement")
-
-
-def best(call: Callable[[], Any], times: int = 3) -> float:
-    """The shortest of a few runs, after one that is not counted."""
-    call()
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        call()
-        found.append(time.perf_counter() - start)
-    return min(found)
 
 
 def measure(text: Corpus, classes: int, ngrams: int, events: str) -> dict[str, Any]:
@@ -37,41 +23,55 @@ def measure(text: Corpus, classes: int, ngrams: int, events: str) -> dict[str, A
     documents, y = {"text": text.arrow()}, text.classes(classes)
     words = eo.Words(events=events, ngrams=ngrams)  # type: ignore[arg-type]
     model = eo.NaiveBayes(columns=words, threads=1).fit(documents, y).model_
-    counting = best(lambda: model.count(documents, y, threads=1))
-    predicting = best(lambda: model.log_proba(documents, threads=1))
-    leaving = best(lambda: model.leave_one_out(documents, y, threads=1))
+    tasks = {
+        "counting": lambda: model.count(documents, y, threads=1),
+        "predicting": lambda: model.log_proba(documents, threads=1),
+        "leaving": lambda: model.leave_one_out(documents, y, threads=1),
+    }
+    seconds = {}
+    for name, task in tasks.items():  # one after the other: each warm, and the best of three
+        warm({name: task})
+        seconds[name] = best_of({name: task})[name].seconds
     return {
         "classes": classes,
         "ngrams": ngrams,
         "events": events,
         "megabytes": len(text.blob) / 1e6,
-        "counting_seconds": counting,
-        "predicting_seconds": predicting,
-        "leaving_seconds": leaving,
-        "passes": leaving / counting,
+        **{f"{name}_seconds": took for name, took in seconds.items()},
+        "passes": seconds["leaving"] / seconds["counting"],
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--megabytes", type=float, default=50)
-    parser.add_argument("--save", action="store_true", help="write benchmarks/results/text_leave_one_out.json")
-    options = parser.parse_args()
-    text = corpus(int(options.megabytes * 1e6))
-    results = [measure(text, c, n, e) for c in (2, 20) for n in (1, 2) for e in EVENTS]
+def shown(result: report.Result) -> str:
+    """Seconds, and passes."""
     rows = [
         [
             f"{r['classes']} classes, {'words' if r['ngrams'] == 1 else '(1,2)-grams'}, {r['events']}",
             *(f"{r[f'{what}_seconds']:.2f}" for what in ("counting", "predicting", "leaving")),
             f"{r['passes']:.2f}",
         ]
-        for r in results
+        for r in result["results"]
     ]
-    print(report.table(["one core", "counting s", "predicting s", "leave-one-out s", "passes"], rows))
-    worst = max(r["passes"] for r in results)
-    print(f"\n{'yes' if worst <= WANTED else 'NO '}  at most {WANTED:g} passes: {worst:.2f} at worst")
-    if options.save:
-        print(f"wrote {report.save('text_leave_one_out', {'results': results})}")
+    return report.table(["seconds on one core", "counting", "predicting", "leave-one-out", "passes of counting"], rows)
+
+
+def passes(result: report.Result) -> str:
+    """The passes in a sentence."""
+    some = result["results"]
+    span = report.span((one["passes"] for one in some), "{:.1f}".format)
+    return report.paragraph(
+        f"All texts of {some[0]['megabytes']:.0f} MB are left out in the time of {span} passes of counting their words",
+        "([benchmarks](../benchmarks/README.md#text-every-text-left-out)).",
+    )
+
+
+def main() -> None:
+    parser = report.options(__doc__)
+    parser.add_argument("--megabytes", type=float, default=50)
+    given = parser.parse_args()
+    text = corpus(int(given.megabytes * 1e6))
+    results = [measure(text, c, n, e) for c in (2, 20) for n in (1, 2) for e in EVENTS]
+    report.finish("text_leave_one_out", {"results": results}, shown, given.save)
 
 
 if __name__ == "__main__":

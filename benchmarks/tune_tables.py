@@ -11,23 +11,18 @@ there, by their dtype (float or category), so that tuning is free to choose.
 `CalibratedClassifierCV(method="temperature")`, on the numeric tables of which each makes sense.
 """
 
-import argparse
-import json
-import time
 import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import report, tables
 from benchmarks.contenders import PEERS
-from benchmarks.tables import Table
+from benchmarks.tables import FOLDS, Table, splits
+from benchmarks.timing import once
 
-FOLDS = 10
-MUST = 23  # of 26 tables
 REPEATED = ["iris", "wine", "pima_diabetes", "breast_w", "heart_statlog", "vehicle", "segment", "waveform5000"]
 TIMES = (1, 12, 25)
 
@@ -35,13 +30,6 @@ TIMES = (1, 12, 25)
 def typed(table: Table) -> pd.DataFrame:
     """The table with its types told by dtype alone."""
     return table.frame.astype(dict.fromkeys(table.of_type("nominal"), "category"))
-
-
-def splits(frame: pd.DataFrame, y: Any, folds: int) -> list[tuple[Any, Any]]:
-    """The first of the ten folds."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(frame, y))[:folds]
 
 
 def measure(name: str, folds: int) -> dict[str, Any]:
@@ -53,13 +41,12 @@ def measure(name: str, folds: int) -> dict[str, Any]:
     labels = np.unique(y)
     losses: dict[str, list[float]] = {"tempered": [], "tuned": []}
     seconds, left_out = [], []
-    for train, test in splits(frame, y, folds):
+    for train, test in splits(y, folds):
         rows, classes = frame.iloc[train], y[train]
         plain = eo.NaiveBayes().fit(rows, classes)
         tempered = eo.NaiveBayes.of(plain.model_.tempered(rows, classes))
-        start = time.perf_counter()
-        tuned = eo.NaiveBayes(tune="loo").fit(rows, classes)
-        seconds.append(time.perf_counter() - start)
+        took, tuned = once(lambda: eo.NaiveBayes(tune="loo").fit(rows, classes))  # noqa: B023  called at once
+        seconds.append(took.seconds)
         left_out.append(len(table.types) - len(tuned.model_.schema.features))
         for which, model in (("tempered", tempered), ("tuned", tuned)):
             losses[which].append(float(log_loss(y[test], model.predict_proba(frame.iloc[test]), labels=labels)))
@@ -81,7 +68,7 @@ def repeated(name: str) -> dict[str, dict[str, float]]:
     for times in TIMES:
         wide = pd.concat([frame.add_suffix(f" {k}") for k in range(times)], axis=1)
         losses: dict[str, list[float]] = {"default": [], "tempered": [], "GaussianNB, temperature": []}
-        for train, test in splits(wide, y, 5):
+        for train, test in splits(y, 5):
             rows, classes, new = wide.iloc[train], y[train], wide.iloc[test]
             plain = eo.NaiveBayes().fit(rows, classes)
             peer = CalibratedClassifierCV(GaussianNB(), method="temperature", ensemble=False).fit(rows, classes)
@@ -97,7 +84,7 @@ def repeated(name: str) -> dict[str, dict[str, float]]:
 
 def saved() -> dict[str, dict[str, float]]:
     """By table the log losses of `benchmarks.accuracy_tables`: the best of scikit-learn's five, and our default."""
-    scores = json.loads((report.RESULTS / "accuracy_tables.json").read_text())["scores"]
+    scores = report.load("accuracy_tables")["scores"]
     peers = [scores[peer.name] for peer in PEERS]
     return {
         name: {
@@ -108,53 +95,54 @@ def saved() -> dict[str, dict[str, float]]:
     }
 
 
-def compare(names: list[str], folds: int, save: bool) -> None:
-    """Print the table, line by line as it comes, and the verdicts."""
-    known, found = saved(), {}
-    columns = ["best five", "default", "tempered", "tuned", "seconds", "left_out"]
-    for name in names:
-        found[name] = known[name] | measure(name, folds)
-        print(name.ljust(16), "  ".join(f"{column} {found[name][column]:.3f}" for column in columns), flush=True)
-    print(report.table(["log loss", *columns], [[n, *(f"{row[c]:.3f}" for c in columns)] for n, row in found.items()]))
+def shown(result: report.Result) -> str:
+    """On how many tables tuning pays, and every table."""
+    found = result["tables"]
     behind = [name for name, row in found.items() if row["tuned"] >= row["best five"]]
-    must = MUST * len(names) / len(tables.names())
-    better = [name for name, row in found.items() if row["tuned"] < row["tempered"]]
+    better = sum(row["tuned"] < row["tempered"] for row in found.values())
     ratio = np.exp(np.mean([np.log(row["tuned"] / row["tempered"]) for row in found.values()]))
-    print(
-        f"{'yes' if len(names) - len(behind) >= must else 'NO '}  tuned below the best of scikit-learn's five on "
-        f"{len(names) - len(behind)} of {len(names)}; not on: {', '.join(behind) or '-'}\n"
-        f"     tuned below tempered on {len(better)} of {len(names)}; ratio of the two, geometric mean: {ratio:.3f}"
+    sentence = report.paragraph(
+        f"Tuned is below the best of five on {len(found) - len(behind)} of {len(found)} tables"
+        + (f" (not on {report.listed(behind)})" if behind else "")
+        + f", below the tempered default on {better}, and {ratio:.2f} times that in the geometric mean."
     )
-    if save:
-        print(f"wrote {report.save('tune_tables', {'folds': folds, 'tables': found})}")
+    columns = {"best five": "best of five", "default": "default", "tempered": "tempered", "tuned": "tuned"}
+    rows = [
+        [name, *(f"{row[column]:.3f}" for column in columns), f"{row['seconds']:.1f}", f"{row['left_out']:.1f}"]
+        for name, row in found.items()
+    ]
+    return report.blocks(
+        sentence, report.table(["log loss", *columns.values(), "seconds to tune", "columns left out"], rows)
+    )
 
 
-def compare_repeated(names: list[str], save: bool) -> None:
-    """Print how much is lost by repeating every column."""
-    found = {name: repeated(name) for name in names}
-    which = list(next(iter(found.values()))["1"])
-    head = ["columns repeated", *(f"{one} ×{times}" for one in which for times in TIMES)]
-    lines = [[n, *(f"{row[str(times)][one]:.3f}" for one in which for times in TIMES)] for n, row in found.items()]
-    print(report.table(head, lines))
+def shown_repeated(result: report.Result) -> str:
+    """How much is lost by repeating every column."""
+    found = result["tables"]
     worst = max(row[str(k)]["tempered"] / row["1"]["tempered"] - 1 for row in found.values() for k in TIMES)
-    print(f"{'yes' if worst <= 0.02 else 'NO '}  tempered: at most {worst:+.2%} by repeating columns (2 % asked)")
-    if save:
-        print(f"wrote {report.save('tune_repeated', {'folds': 5, 'tables': found})}")
+    which = list(next(iter(found.values()))["1"])
+    head = ["log loss", *(f"{one} ×{times}" for one in which for times in TIMES)]
+    rows = [[n, *(f"{row[str(times)][one]:.3f}" for one in which for times in TIMES)] for n, row in found.items()]
+    sentence = f"Repeated columns change the tempered log loss by at most {100 * max(worst, 0.0):.2f} %."
+    return report.blocks(report.paragraph(sentence), report.table(head, rows))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="log loss of tuned naive Bayes on tables")
-    parser.add_argument("--tables", help="only these tables, with commas between")
+    parser = report.options(__doc__)
+    parser.add_argument("--tables", type=report.names, help="only these tables, with commas between")
     parser.add_argument("--folds", type=int, default=FOLDS, help="how many of the ten folds")
     parser.add_argument("--repeated", action="store_true", help="each column 1, 12 and 25 times")
-    parser.add_argument("--save", action="store_true", help="write benchmarks/results/tune_*.json")
-    options = parser.parse_args()
-    names = options.tables.split(",") if options.tables else REPEATED if options.repeated else tables.names()
+    given = parser.parse_args()
     warnings.filterwarnings("ignore", message="column ")
-    if options.repeated:
-        compare_repeated(names, options.save)
-    else:
-        compare(names, options.folds, options.save)
+    if given.repeated:
+        several = {name: repeated(name) for name in given.tables or REPEATED}
+        report.finish("tune_repeated", {"folds": 5, "tables": several}, shown_repeated, given.save)
+        return
+    known, found = saved(), {}
+    for name in given.tables or tables.names():
+        found[name] = known[name] | measure(name, given.folds)
+        print(name.ljust(16), "  ".join(f"{column} {value:.3f}" for column, value in found[name].items()), flush=True)
+    report.finish("tune_tables", {"folds": given.folds, "tables": found}, shown, given.save)
 
 
 if __name__ == "__main__":
