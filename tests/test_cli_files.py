@@ -91,7 +91,7 @@ def test_texts_told_to_be_numbers_are_counted_as_unreadable(people, tmp_path, ro
         (["--role", "age"], "expected COLUMN=ROLE"),
         (["--role", "age=categry"], "did you mean 'category'?"),
         (["--role", "age=date:minute"], "expected some of year, month, day"),
-        (["--smoothing", "much"], "'much' is not a number"),
+        (["--smoothing", "much"], "'much' is not a number; expected .001, 1/1000 or 0.1%, or auto"),
         (["--smoothing", "-1"], "expected a number of pseudo-rows"),
         (["--class-prior", "even"], "expected 'auto', 'estimated', 'uniform'"),
         (["--separator", "ab"], "--separator='ab': expected one ASCII character"),
@@ -167,6 +167,14 @@ def test_predict_adds_columns_to_lines_whose_commas_separate_nothing(tmp_path):
     assert {row["label_predicted"] for row in found} == {"ham", "spam"}
     only = table(run("predict", tmp_path / "spam.eo", path, "--only").stdout)
     assert [row["label_predicted"] for row in only] == [row["label_predicted"] for row in found]
+
+
+def test_words_of_a_class_that_is_none_name_the_model_and_the_cure(tmp_path):
+    messages, model = tmp_path / "messages.csv", tmp_path / "spam.eo"
+    run("demo", "--messages", messages)
+    run("fit", messages, "-t", "label", "-o", model)
+    said = run("words", model, "--class", "span", code=3).stderr
+    assert f"{model}: class 'span' not found; did you mean 'spam'?" in said
 
 
 @pytest.mark.parametrize("separator", [";", ","])

@@ -137,7 +137,11 @@ def test_what_is_told_plainly_is_a_note(tmp_path):
     [
         (["-t", "visits", "-f", "poison"], 2, "poisson"),
         (["-t", "visit", "-f", "poisson"], 3, "did you mean 'visits'"),
-        (["-t", "visits", "-f", "poisson", "--prior", "strong"], 2, "--prior"),
+        (
+            ["-t", "visits", "-f", "poisson", "--prior", "strong"],
+            2,
+            "--prior: 'strong' is not a number; expected .001, 1/1000 or 0.1%, or jeffreys",
+        ),
         (["-t", "visits", "-f", "poisson", "--prior", "jeffreys"], 2, "for the Bernoulli"),
         (["-t", "visits", "-f", "poisson", "--reference", "town"], 2, "COLUMN=VALUE"),
         (["-t", "visits", "-f", "poisson", "--exposure", "age_"], 3, "did you mean 'age'"),

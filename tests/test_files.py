@@ -26,7 +26,7 @@ from evenodds.data.passes import number
 from evenodds.data.source import Memory
 from evenodds.data.sum import fold_of
 from evenodds.data.threads import in_order, threads_for
-from evenodds.data.typed_files import JsonReader
+from evenodds.data.typed_files import JsonReader, LineReader
 from evenodds.data.values import typed
 from evenodds.models.learn import learn, more
 from evenodds.texts import Marks, Texts
@@ -391,6 +391,16 @@ def test_rows_of_json_are_let_go_once_they_are_cells():
     assert reader._first == []
 
 
+def test_a_list_on_a_line_of_its_own_is_left_out_wherever_it_stands():
+    lines = [b'{"a": 1}\n'] * 10_000  # as many as are read at a time
+    for before in (5_000, 10_000):
+        text = b"".join([*lines[:before], b"[1, 2]\n", *lines])
+        found = list(JsonReader(io.BytesIO(text), "t.jsonl").batches())
+        assert sum(batch.rows for batch in found) == before + 10_000
+        [broken] = [batch.report.broken for batch in found if batch.report.broken]
+        assert (broken.count, broken.where) == (1, f"t.jsonl, line {before + 1:,}")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
 @pytest.mark.parametrize("told", [True, False])
 def test_lines_are_read_in_any_encoding(tmp_path, encoding, told):
@@ -398,6 +408,25 @@ def test_lines_are_read_in_any_encoding(tmp_path, encoding, told):
     path.write_bytes("\n".join(lines).encode(encoding))
     [batch] = Files((str(path),), lines="text", encoding=encoding if told else None).batches()
     assert batch.column("text").texts() == lines
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 1 << 10])
+def test_batches_of_lines_change_nothing(monkeypatch, size, end):
+    monkeypatch.setattr(typed_files, "LINES", size << 4)
+    lines = ["one", "", "", "a b\rc", "größe", "x" * 12, "last"]
+    batches = list(LineReader(io.BytesIO(("\r\n".join(lines) + end).encode()), "t.txt", "text").batches())
+    assert [text for batch in batches for text in batch.column("text").texts()] == lines + [""] * (end == "\n\n")
+    starts = np.cumsum([0, *(batch.rows for batch in batches)])
+    assert [batch.start for batch in batches] == starts[:-1].tolist()
+
+
+def test_a_line_that_is_too_long_is_refused_with_its_number(monkeypatch):
+    monkeypatch.setattr(typed_files, "LINES", 64)
+    for begun in ("a\nb\n", "abcdefg\n" * 9):  # the long one begins in the middle of a piece, or of none
+        reader = LineReader(io.BytesIO((begun + "x" * 63 + "\n" + "y" * 64 + "\n").encode()), "t.txt", "text")
+        with pytest.raises(eo.DataError, match=f"t.txt, line {begun.count(chr(10)) + 2}: longer than"):
+            list(reader.batches())
 
 
 def test_all_processors_may_be_asked_for():

@@ -1,5 +1,6 @@
 """Regressions at their limits: units, rows of weight 0, priors on some columns only, flat curvature, wrong targets."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -8,8 +9,13 @@ import pytest
 from scipy.optimize import minimize
 
 import evenodds as eo
+from evenodds.data.memory import table
+from evenodds.data.source import Memory
+from evenodds.models.glm.asked import schema_of
 from evenodds.models.glm.curvature import Curvature
+from evenodds.models.glm.plan import Plan, Roles
 from evenodds.models.glm.regression import Regression
+from evenodds.models.glm.survey import surveyed
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -105,6 +111,17 @@ def test_separation_is_seen_in_rows_that_hardly_count(weight):
     y = (rng.random(n) < 1 / (1 + np.exp(-x))) | (only > 0)
     model = quiet(eo.GLM(eo.Bernoulli), {"x": x, "only": only}, y, sample_weight=np.where(only, weight, 1.0))
     assert "only → +∞" in " ".join(model.notes)
+
+
+def test_the_largest_number_of_a_column_is_bounded_by_its_squares_about_what_is_taken_off():
+    x, often = np.array([-4.0, 3.0, 8.0, 9.0]), np.array([1.0, 2.0, 4.0, 0.5])
+    source, roles = Memory(table({"x": x, "y": np.arange(4.0), "often": often})), Roles("y", weights="often")
+    found, _ = surveyed(source, Plan(schema_of(source, roles, None), roles, eo.Poisson))
+    for shift in (0.0, 5.0):
+        design = dataclasses.replace(found.design, shift=np.array([shift]), scale=np.array([2.0]))
+        bound = dataclasses.replace(found, design=design).largest
+        np.testing.assert_allclose(bound, [1.0, np.sqrt(often @ (x - shift) ** 2 / 0.5) / 2])
+        assert bound[1] >= np.abs(x - shift).max() / 2
 
 
 def test_a_leverage_that_no_whole_row_has_is_refused():

@@ -84,7 +84,7 @@ def test_columns_that_do_not_fit_are_left_out_and_named(folder):
     [
         (["-k", "some"], 2, "-k: expected a number such as 3"),
         (["-k", "4-2"], 2, "k is empty"),
-        (["--prior", "weak"], 2, "--prior"),
+        (["--prior", "weak"], 2, "--prior: 'weak' is not a number; expected .001, 1/1000 or 0.1%, or none"),
         (["-f", "poisson", "--covariance", "tied"], 2, "is for Gaussians"),
         (["-c", "wiat"], 3, "did you mean 'wait'"),
         (["-f", "categorical"], 3, "no column fits a Categorical: eruption (number)"),

@@ -264,7 +264,7 @@ def _log(
 def _check_propensities(batch: Batch, name: str, p: Floats, rows: NDArray[np.int64]) -> None:
     """Refuse a decision that says no probability with which it was made: nothing follows from it."""
     for row in rows[~((p[rows] > 0) & (p[rows] <= 1))].tolist():
-        what = "is missing or no number" if p[row] != p[row] else f"is {p[row]:g}"
+        what = "is missing" if p[row] != p[row] else f"is {p[row]:g}"
         raise DataError(f"{batch.where(row)}: {name!r} {what}, expected a probability above 0, up to 1")
 
 
