@@ -508,6 +508,22 @@ def test_arguments_that_are_none_are_told():
             eo.NaiveBayes(threads=threads).fit(rows, Y)
 
 
+@pytest.mark.parametrize("many", [-1, 2.5, "3", None, True])
+@pytest.mark.parametrize(
+    "fitted",
+    [
+        lambda: eo.NaiveBayes().fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y),
+        lambda: eo.Mixture(k=1).fit(np.arange(8.0)[:, None]),
+        lambda: eo.KernelDensity().fit(np.arange(8.0)),
+        lambda: eo.BayesNet("a -> b").fit(frame(a=list("xyxy"), b=list("uuvv"))),
+    ],
+    ids=["NaiveBayes", "Mixture", "KernelDensity", "BayesNet"],
+)
+def test_no_rows_are_drawn_of_what_is_no_number_of_rows(fitted, many):
+    with refused(rf"^n_samples={many!r}: expected a whole number, 0 or more", ValueError):
+        fitted().sample(many)
+
+
 def test_a_regression_on_text_alone_is_told_who_takes_it():
     texts = frame(said=[f"some words of number {i}" for i in range(120)])
     with pytest.warns(eo.SchemaWarning), refused("no column is left to regress on: text is for NaiveBayes"):

@@ -974,7 +974,7 @@ def test_the_row_of_a_file_that_is_refused_is_named_by_its_place_in_it(tmp_path)
         ({"errors": "HC9"}, "errors='HC9'"),
         ({"solver": "sgd"}, "solver='sgd'"),
         ({"tolerance": 0.0}, "tolerance=0.0"),
-        ({"max_iter": 0}, "max_iter=0: expected a whole number of steps"),
+        ({"max_iter": 0}, "max_iter=0: expected a whole number, 1 or more"),
         ({"reference": {"town": "Rome"}}, "'Rome' does not occur"),
         ({"reference": {"towm": "Ulm"}}, "did you mean 'town'"),
         ({"prior": eo.GaussianPrior({"aeg": 1.0})}, "did you mean 'age'"),

@@ -198,7 +198,7 @@ def test_bad_input_is_one_sentence():
     for dicts in ([{"x": 1.0}, {"x": 2.0}], {"x": [1.0, 2.0]}):
         with pytest.raises(DataError, match="X is made of dicts: a line needs an array or a data frame"):
             eo.Perceptron().fit(dicts, [0, 1])
-    with pytest.raises(ValueError, match="max_epochs is 0: expected a whole number from 1"):
+    with pytest.raises(ValueError, match="max_epochs=0: expected a whole number, 1 or more"):
         eo.Perceptron(max_epochs=0).fit([[1.0], [2.0]], [0, 1])
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import as_column, numbers
 from evenodds.data.memory import table
-from evenodds.errors import DataError
+from evenodds.errors import DataError, whole
 from evenodds.families import Kernel
 from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.density import Density, ends
@@ -90,7 +90,7 @@ class KernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample(self, n_samples: int = 1, random_state: Seed = None) -> Floats:
         """Draw values."""
-        return self._of().sample(n_samples, random_state)
+        return self._of().sample(whole("n_samples", n_samples, least=0), random_state)
 
     def grid(self, size: int = 1024, low: float | None = None, high: float | None = None) -> tuple[Floats, Floats]:
         """Evenly spaced places and the density there, quickly."""

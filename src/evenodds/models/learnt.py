@@ -12,7 +12,7 @@ import pyarrow as pa
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.errors import did_you_mean
+from evenodds.errors import did_you_mean, whole
 from evenodds.families import Binned, WordCounts
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
@@ -143,9 +143,9 @@ def n_parameters(model: Model) -> dict[str, int | None]:
     return {"naive": naive, "joint": joint - 1 if finite else None}
 
 
-def sample(model: Model, size: int, given: Any = None, random_state: Seed = None) -> pa.Table:
+def sample(model: Model, n_samples: int, given: Any = None, random_state: Seed = None) -> pa.Table:
     """Rows drawn from the model: a class first (or the given one), then each column of that class."""
-    rng = generator(random_state)
+    rng, size = generator(random_state), whole("n_samples", n_samples, least=0)
     if given is None:
         drawn = rng.choice(len(model.classes), size, p=np.exp(model.log_prior))
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, whole
 from evenodds.families.distribution import Seed, generator, tail_of
 from evenodds.models.bayes_net import d_separation
 from evenodds.models.bayes_net.answers import Answer
@@ -67,7 +67,7 @@ class Questions:
         if method == "exact":
             found = network.inference.query(asked, hard, soft)
         elif method in METHODS:
-            _check_many("draws", draws)
+            draws = whole("draws", draws)
             how = weighted if method == "weighting" else gibbs
             found = how(network.plan, network.flat, network.order, asked, hard, soft, draws, random_state)
         else:
@@ -85,7 +85,7 @@ class Questions:
         """
         network = self.network
         tail = tail_of(level)
-        _check_many("draws", draws)
+        draws = whole("draws", draws)
         answer = self.query(*nodes, given=given, **evidence)
         hard, soft = network.evidence(given, evidence)
         found = network.redrawn(network.places(nodes), hard, soft, draws, generator(random_state))
@@ -121,7 +121,7 @@ class Questions:
         network = self.network
         hard, soft = network.evidence(given, {})
         rng = generator(random_state)
-        _check_many("n_samples", n_samples, 0)
+        n_samples = whole("n_samples", n_samples, least=0)
         if soft:
             raise DataError("rows are drawn given values, not given likelihoods")
         if hard:
@@ -206,8 +206,3 @@ class Questions:
     def log_prob(self, X: Any) -> Any:
         """log p(row) of every row, missing cells integrated out."""
         return self.network.log_prob(X)
-
-
-def _check_many(name: str, many: int, least: int = 1) -> None:
-    if not many >= least:
-        raise ValueError(f"{name}={many}: expected a whole number, {least} or more")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.errors import whole
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian
 from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.minimise import SOLVERS, TOLERANCE, Solver
@@ -57,8 +58,7 @@ class RegressionSettings:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
                 raise ValueError(f"{name}={value!r}: expected a number above 0")
-        if not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
-            raise ValueError(f"max_iter={self.max_iter!r}: expected a whole number of steps, 1 or more")
+        whole("max_iter", self.max_iter)
         object.__setattr__(self, "prior", as_prior(self.prior))
         object.__setattr__(self, "reference", dict(self.reference or {}))
         if self.prior == "jeffreys" and self.family is not Bernoulli:

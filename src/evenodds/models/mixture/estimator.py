@@ -234,7 +234,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: Seed = None) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Draw rows, and which component each is from."""
         check_is_fitted(self)
-        columns, component = self.model_.sample(int(n_samples), random_state)
+        columns, component = self.model_.sample(n_samples, random_state)
         return np.column_stack(columns), component
 
     @property

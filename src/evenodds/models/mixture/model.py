@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError
+from evenodds.errors import DataError, whole
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
@@ -217,9 +217,9 @@ class MixtureModel(Saved):
         total, impossible = log_p[:, None], (log_p == -np.inf)[:, None]
         return np.where(impossible, self.weights, np.exp(joint - np.where(impossible, 0.0, total))), log_p
 
-    def sample(self, size: int, random_state: Seed = None) -> tuple[list[Any], NDArray[np.int64]]:
+    def sample(self, n_samples: int, random_state: Seed = None) -> tuple[list[Any], NDArray[np.int64]]:
         """Draw rows: each column's values, and which component each row is from."""
-        rng = generator(random_state)
+        rng, size = generator(random_state), whole("n_samples", n_samples, least=0)
         component = np.minimum(np.searchsorted(np.cumsum(self.weights), rng.random(size), side="right"), self.k - 1)
         try:
             return self.components.sample(component, rng), component

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.errors import whole
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian, Poisson
 
 Covariance = Literal["full", "tied", "diagonal", "spherical"]
@@ -50,11 +51,11 @@ class MixtureSettings:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
         if self.covariance != "full" and self.family is not Gaussian:
             raise ValueError(f"covariance={self.covariance!r} is for Gaussians: a {self.family.__name__} has none")
+        for name in ("n_init", "max_iter"):
+            whole(name, getattr(self, name))
         number = (int, float, np.number)
         for name, right, expected in (
             ("prior", self.prior is None or _between(self.prior, number, 0), "pseudo-rows, a number above 0, or None"),
-            ("n_init", _between(self.n_init, (int, np.integer), 0), "a whole number, 1 or more"),
-            ("max_iter", _between(self.max_iter, (int, np.integer), 0), "a whole number, 1 or more"),
             ("tolerance", self.tolerance == 0 or _between(self.tolerance, number, 0), "a number, 0 or more"),
         ):
             if not right:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from evenodds.errors import DataError, warn
+from evenodds.errors import DataError, warn, whole
 from evenodds.families.leaves import Floats
 from evenodds.models.separators.linear_rule import LinearRule
 from evenodds.models.separators.perceptron import walk
@@ -138,10 +138,9 @@ class Perceptron(_LinearClassifier):
     def fit(self, X: Any, y: Any) -> Self:
         """Walk until no row is on the wrong side, or `max_epochs` are over. `y` is a column's name or a vector."""
         X, codes = self._read(X, y)
-        if not (isinstance(self.max_epochs, (int, np.integer)) and self.max_epochs >= 1):
-            raise ValueError(f"max_epochs is {self.max_epochs!r}: expected a whole number from 1")
+        epochs = whole("max_epochs", self.max_epochs)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = walk(X, codes, self.classes_, int(self.max_epochs), seed, self.averaged, self.bound)
+        found = walk(X, codes, self.classes_, epochs, seed, self.averaged, self.bound)
         self.rule_, self.walk_ = found.rule, found
         self.mistakes_, self.epochs_, self.converged_ = found.mistakes, found.epochs, found.converged
         self.separable_, self.radius_, self.margin_, self.bound_ = (
