@@ -242,7 +242,7 @@ def _codes(raw: Raw) -> Coded:
             return small
         raw = as_arrow(raw)
     if is_text(raw.type):
-        return Coded(*text_cells.encode(Texts.of_arrow(raw)))
+        return Coded(*text_cells.encode(Texts.of_arrow(raw), complete=not raw.null_count))
     encoded = raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)

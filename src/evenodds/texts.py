@@ -240,9 +240,10 @@ def _decoded(labels: Labels) -> list[str]:
     return [labels.blob[start:stop].tobytes().decode("utf-8", "replace") for start, stop in cuts]
 
 
-def encode(texts: Texts) -> tuple[NDArray[np.int32], Labels, Ints]:
-    """Cells as codes (-1 is null), their labels, and the place of each code there."""
-    return Labels.encode(texts.blob, texts.starts, texts.stops, texts.known)
+def encode(texts: Texts, complete: bool = False) -> tuple[NDArray[np.int32], Labels, Ints]:
+    """Cells as codes (-1 is null), their labels, and the place of each code there; `complete` if none is null."""
+    known = np.empty(0, np.bool_) if complete else texts.known
+    return Labels.encode(texts.blob, texts.starts, texts.stops, known)
 
 
 def codes(texts: Texts, missing: Sequence[str] = MISSING_TEXT) -> tuple[NDArray[np.int32], Labels, Ints, int]:

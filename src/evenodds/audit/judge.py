@@ -213,8 +213,7 @@ def log_odds(log: Floats, p: Floats, top: Ints) -> Floats:
 
 def _histogram(keys: NDArray[np.int32], rows: Rows) -> Leaf:
     distinct, where = np.unique(keys, return_inverse=True)
-    weights = np.ones(len(keys)) if rows.weights is None else rows.weights  # weighted, `count` needs the least room
-    return Leaf(Grid(distinct), count(where, len(distinct), Rows(rows.groups, rows.n_groups, weights)))
+    return Leaf(Grid(distinct), count(where, len(distinct), rows))
 
 
 def _sum(where: NDArray[np.integer], values: int, amounts: Floats, rows: Rows) -> Numbers:

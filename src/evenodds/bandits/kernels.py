@@ -381,9 +381,12 @@ def world(kind: int, means: Any, spread: float, seed: Any, t0: int, rewards: Any
                 rewards[i, a] = 1.0 if fraction(mixed(s + np.uint64(a + 1) * GOLDEN)) < means[row, a] else 0.0
             continue
         for a in range(k):
-            mean = 0.0 if kind == LINEAR else means[row, a]
-            for j in range(d):  # of a world without contexts there are none
-                mean += means[a, j] * contexts[i, j]
+            if kind == LINEAR:
+                mean = 0.0
+                for j in range(d):
+                    mean += means[a, j] * contexts[i, j]
+            else:
+                mean = means[row, a]
             truth[i, a] = mean
             if kind == POISSON:
                 u, s = uniform(s)

@@ -35,7 +35,9 @@ def typed(raw: Texts, marks: Marks) -> Any:
     if _NOT_MEANT.search("\n".join(found)):
         numeric &= np.array([not _NOT_MEANT.match(text) for text in found], bool)
     counts = np.bincount(places[places >= 0], minlength=len(found))
-    said = np.array([text.strip() not in MISSING for text in found], bool)
+    said = numeric.copy()
+    for i in np.flatnonzero(~numeric).tolist():
+        said[i] = found[i].strip() not in MISSING
     other = said & ~numeric
     if numeric.any() and (
         not other.any() or (numeric.sum() >= 20 and counts[other].sum() <= 0.05 * counts[said].sum())

@@ -143,9 +143,14 @@ def count(where: NDArray[np.integer], values: int, rows: Rows) -> Numbers:
     """
     weights, shape = rows.weights, (values, rows.n_groups)
     if weights is None:
-        tables = np.zeros((8, (values + 1) * rows.n_groups), np.int64)
-        count_codes(where, rows.groups, rows.n_groups, tables)
-        return tables.sum(axis=0).reshape(values + 1, rows.n_groups)[1:]
+        cells = (values + 1) * rows.n_groups
+        if 8 * cells > len(where):  # eight tables would cost more time than the rows
+            counts = np.bincount((where.astype(np.int64) + 1) * rows.n_groups + rows.groups, minlength=cells)
+        else:
+            tables = np.zeros((8, cells), np.int64)
+            count_codes(where, rows.groups, rows.n_groups, tables)
+            counts = tables.sum(axis=0)
+        return counts.reshape(values + 1, rows.n_groups)[1:]
     known = where >= 0
     at = where[known].astype(np.int64) * rows.n_groups + rows.groups[known]
     weights, size = weights[known], values * rows.n_groups

@@ -6,6 +6,7 @@ likelihoods; other questions get a program of their own, in which evidence is no
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 from collections import OrderedDict
@@ -156,24 +157,30 @@ class Inference:
         return total
 
     def _from_whole(self, hard: Hard, soft: Soft) -> tuple[Floats, float]:
-        codes = np.full((1, len(self.plan.names)), -1, np.int64)
-        codes[0, list(hard)] = list(hard.values())
-        given = self._likelihoods(codes)
+        program, sizes = self.whole, self.plan.sizes
+        given = np.ones((1, program.at_out - program.at_given))
+        for node, value in hard.items():
+            at = program.given_at[node] - program.at_given
+            given[0, at : at + sizes[node]] = 0.0
+            given[0, at + value] = 1.0
         for node, weights in soft.items():
-            at = self.whole.given_at[node] - self.whole.at_given
+            at = program.given_at[node] - program.at_given
             given[0, at : at + len(weights)] = weights
-        out, log_p, _ = self.whole.run(self.tables, NOTHING, given)
+        out, log_p, _ = program.run(self.tables, NOTHING, given)
         return out[0], float(log_p[0])
 
     def _likelihoods(self, codes: Ints) -> Floats:
         """Rows (rows, nodes) as the whole tree takes them: 1 for what is seen, and for all where nothing is."""
-        program = self.whole
-        given = np.ones((len(codes), program.at_out - program.at_given))
-        for node, at in program.given_at.items():
-            seen, start = np.flatnonzero(codes[:, node] >= 0), at - program.at_given
-            given[seen, start : start + self.plan.sizes[node]] = 0.0
-            given[seen, start + codes[seen, node]] = 1.0
-        return given
+        owner, state = self._places
+        seen = codes[:, owner]
+        return ((seen < 0) | (seen == state)).astype(np.float64)
+
+    @functools.cached_property
+    def _places(self) -> tuple[Ints, Ints]:
+        """Of each likelihood that the whole tree takes, the node and which of its states it is of."""
+        nodes = list(self.whole.given_at)
+        sizes = [self.plan.sizes[node] for node in nodes]
+        return np.repeat(nodes, sizes), np.concatenate([np.arange(size) for size in sizes])
 
     def _slice(self, node: int) -> slice:
         at = self.whole.out_at[node] - self.whole.at_out

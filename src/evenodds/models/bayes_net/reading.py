@@ -95,8 +95,10 @@ class Columns:
 
     def state(self, name: str, value: Any) -> Any:
         """A value as a state of its node: of a column that is cut, the part that a number is in."""
+        if name not in self.cuts:
+            return value
         try:
-            number = float(value) if name in self.cuts else math.nan
+            number = float(value)
         except (TypeError, ValueError):
             return value
         if math.isnan(number):  # the text "nan" too is in no part
