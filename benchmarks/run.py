@@ -44,6 +44,7 @@ RUNS = (
     ("audit",),
     ("audit", "--finest", "--rows", "1000000", PEERS),
     ("audit_tables",),
+    ("before",),
     ("mutations",),
 )
 
