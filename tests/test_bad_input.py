@@ -369,15 +369,25 @@ def test_rows_of_a_file_have_their_target_and_weights_in_columns(model, tmp_path
             verb(path)
 
 
+@pytest.mark.parametrize(
+    "how", [{"bins": True}, {"components": True}, {"bins": 2.0}, {"variance": np.nan}, {"smoothing": "much"}], ids=str
+)
+def test_a_column_of_what_is_no_number(how):
+    with refused(f"Column: {next(iter(how))}=", ValueError):
+        eo.Column(eo.Gaussian, **how)
+
+
 # Weights
 
 
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1, -1, 1, 1], "the weight of row 1 is -1: weights must be finite and not negative"),
+        ([1, -1, 1, 1], "the weight of row 1 is -1: expected 0, or a number from 1e-100"),
         ([1, 1, np.nan, 1], "the weight of row 2 is nan"),
         ([1, 1, 1, np.inf], "the weight of row 3 is inf"),
+        ([1, 1e160, 1, 1], "the weight of row 1 is 1e\\+160: expected 0, or a number from 1e-100 to 1e\\+100"),
+        ([1, 1e-120, 1, 1], "the weight of row 1 is 1e-120"),
         ([1, 1], "2 weights for 4 rows"),
         ([0, 0, 0, 0], "all weights are zero"),
         ("w", "the weights are the name 'w'; give a number for each row of a table"),
@@ -401,10 +411,10 @@ def test_weights_that_are_a_table():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"estimate": "best"}, "estimate='best': expected one of 'predictive', 'mean', 'map', 'mle'"),
+        ({"estimate": "best"}, "estimate='best': expected one of 'mle', 'map', 'mean', 'predictive'"),
         ({"prior": "jeffreys"}, "prior='jeffreys': expected one of 'pooled', 'flat'"),
         ({"unseen": "panic"}, "unseen='panic': expected one of 'ignore', 'prior'"),
-        ({"smoothing": -1}, "smoothing=-1: expected a number of pseudo-rows, 0 or more, or 'auto'"),
+        ({"smoothing": -1}, "smoothing=-1: expected 0 or more, or 'auto'"),
         ({"smoothing": "much"}, "smoothing='much'"),
         ({"smoothing": float("nan")}, "smoothing=nan"),
         ({"smoothing": True}, "smoothing=True"),
@@ -481,14 +491,16 @@ def test_an_unknown_estimate_of_a_family(family, variance):
     "prior",
     [
         lambda: eo.Beta(-1, 2),
+        lambda: eo.Beta(np.nan, 1),
+        lambda: eo.Gamma(1, np.inf),
         lambda: eo.Gamma(-1, 1),
         lambda: eo.Dirichlet(-1),
         lambda: eo.NormalInverseGamma(0, -1, 1, 1),
     ],
-    ids=["Beta", "Gamma", "Dirichlet", "NormalInverseGamma"],
+    ids=["Beta", "Beta of none", "endless Gamma", "Gamma", "Dirichlet", "NormalInverseGamma"],
 )
 def test_a_prior_of_negative_counts_is_refused(prior):
-    with refused("negative", ValueError):
+    with refused("the pseudo-counts of a prior must be 0 or more, and finite", ValueError):
         prior()
 
 

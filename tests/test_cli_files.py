@@ -92,7 +92,7 @@ def test_texts_told_to_be_numbers_are_counted_as_unreadable(people, tmp_path, ro
         (["--role", "age=categry"], "did you mean 'category'?"),
         (["--role", "age=date:minute"], "expected some of year, month, day"),
         (["--smoothing", "much"], "'much' is not a number; expected .001, 1/1000 or 0.1%, or auto"),
-        (["--smoothing", "-1"], "expected a number of pseudo-rows"),
+        (["--smoothing", "-1"], "expected 0 or more, or 'auto'"),
         (["--class-prior", "even"], "expected 'auto', 'estimated', 'uniform'"),
         (["--separator", "ab"], "--separator='ab': expected one ASCII character"),
         (["--encoding", "klingon"], "--encoding='klingon' is not known"),

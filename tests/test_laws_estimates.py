@@ -650,3 +650,27 @@ def test_evidence_by_group_is_that_of_each_group(learner):
 def test_no_rows_have_evidence_1():
     assert Bernoulli.log_evidence(Bernoulli.tally([]), Beta(2, 2)) == 0
     assert Categorical.log_evidence(Tally.total([Categorical.tally([])]), Dirichlet({"a": 1.0})) == 0
+
+
+@pytest.mark.parametrize(("family", "data", "border"), [(Bernoulli, [1, 1], 1.0), (Bernoulli, [0], 0.0)])
+def test_the_mode_of_any_prior_may_be_at_the_border(family, data, border):
+    prior = Quadrature(family, np.ones_like)
+    assert (prior + family.tally(data)).mode == border == (Beta(1, 1) + family.tally(data)).mode
+    assert family.fit(data, prior=prior, estimate="map").log_prob([1 - border])[0] == -np.inf
+
+
+@pytest.mark.parametrize("rate", [3e4, 1e9, 1e12, 1e15])
+def test_counts_of_any_size_have_their_probability(rate):
+    """p(x) / p(x - k) is known from x and the rate alone, and all p(x) within eight deviations add up to 1."""
+    at = np.floor(rate + np.array([-2.0, 0.0, 3.0]) * np.sqrt(rate))
+    poisson, step = Poisson(rate), 7.0
+    steps = np.log(rate) - np.log(at[:, None] + np.arange(1, step + 1))
+    np.testing.assert_allclose(poisson.log_prob(at + step) - poisson.log_prob(at), steps.sum(axis=1), atol=3e-7)
+    x = np.round(np.linspace(rate - 8 * np.sqrt(rate), rate + 8 * np.sqrt(rate), 20_001))
+    p = poisson.prob(x)
+    assert np.sum((p[1:] + p[:-1]) / 2 * np.diff(x)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_an_exponential_of_waits_of_nothing_has_no_density():
+    with pytest.raises(ValueError, match="all its values were 0"):
+        Exponential.fit([0.0, 0.0], estimate="mle").log_prob([0.0])

@@ -10,10 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenodds.errors import DataError
-from evenodds.families import Binned, Gaussian, Poisson, numeric
+from evenodds.families import Bernoulli, Binned, Categorical, Exponential, Gaussian, Poisson, numeric
 from evenodds.families.from_histogram import Places
 from evenodds.families.leaves import Rows
-from evenodds.labels import Fixed
+from evenodds.labels import Fixed, Labels
+from evenodds.models.classifier import NaiveBayes
 from evenodds.schema import Column
 from evenodds.tally import Tally
 from laws import BY_NAME, LEARNERS, Learner, assert_same, numbers
@@ -203,6 +204,56 @@ def test_a_billion_does_not_drown_the_digits():
     assert Gaussian.fit(x, estimate="mle").variance == 22.5
     assert Gaussian.fit(x, estimate="mean").variance == 30.0
     assert Gaussian.fit(x, estimate="mle").mean == 1e9 + 10
+
+
+@pytest.mark.parametrize("weights", ["alike", "halves", "random"])
+@pytest.mark.parametrize("rows", [733, 20_000, 300_000])
+def test_a_constant_is_not_spread_however_often_it_is_there(rows, weights):
+    rng = np.random.default_rng(0)
+    for value in rng.uniform(0.01, 100, 8).round(2):
+        x = np.full(rows, value)
+        w = {"alike": None, "halves": np.full(rows, 0.5), "random": rng.random(rows)}[weights]
+        whole = Gaussian.tally(x, weights=w)
+        half = [None if w is None else w[part] for part in (slice(0, rows // 3), slice(rows // 3, None))]
+        parts = Gaussian.tally(x[: rows // 3], weights=half[0]) + Gaussian.tally(x[rows // 3 :], weights=half[1])
+        for tally in (whole, parts, whole + whole, whole * 0.3):
+            assert numeric.moments(tally)[2] == 0
+            assert not Gaussian.informative(tally)
+
+
+def test_what_is_spread_by_a_trillionth_is_spread():
+    x = 1.0 + 1e-12 * np.arange(1000)
+    assert Gaussian.fit(x, estimate="mle").variance == pytest.approx(np.var(np.arange(1000)) * 1e-24, rel=1e-3)
+
+
+def test_values_whose_squares_are_no_numbers_are_refused():
+    with pytest.raises(DataError, match="column 'x': its values are so small that their squares are no numbers"):
+        NaiveBayes(columns={"x": Gaussian}).fit({"x": [1e-170, 2e-170, 5e-170]}, ["a", "b", "b"]).predict({"x": [0.0]})
+
+
+def test_an_interrupted_count_leaves_nothing_behind(monkeypatch):
+    def interrupted(x, place, groups, gaps, ends, dealt, origins, counts, n, sums):
+        counts[0, 5] = 3
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(numeric.kernels, "tally_columns", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Binned.tally([1.0, 2.0, 3.0])
+    assert numeric.histogram(Binned.tally([1.0, 2.0, 3.0]))[1].sum() == 3
+
+
+@pytest.mark.parametrize("family", [Bernoulli, Categorical, Poisson, Exponential, Gaussian, Binned])
+def test_a_pooled_prior_has_its_strength_however_little_all_rows_weigh(family):
+    learner, x = BY_NAME[family.__name__], [0, 1, 1, 1]
+    cells, groups = learner.column(list(map(str, x)) if family is Categorical else x), ["a", "a", "b", "b"]
+    light, heavy = (
+        family.pooled_prior(family.tally(cells, groups=groups, weights=np.full(4, weight)), 2.0)
+        for weight in (2.0**-10, 1.0)
+    )
+    for mine, theirs in zip(vars(light).values(), vars(heavy).values()):
+        if mine is not None and not isinstance(mine, Labels):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12)
 
 
 def test_every_float_has_its_own_bin_and_lies_in_it():

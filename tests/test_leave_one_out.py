@@ -1,7 +1,9 @@
 """Leave-one-out of all rows at once is forgetting each row and scoring it, for every family, setting and event."""
 
 import dataclasses
+import gc
 import json
+import weakref
 from unittest import mock
 
 import numpy as np
@@ -18,7 +20,7 @@ from evenodds.cells import as_column, codes
 from evenodds.data.files import read
 from evenodds.data.kept import Learnt
 from evenodds.data.memory import table as as_table
-from evenodds.families import Binned, Gaussians, Kernel, left_words
+from evenodds.families import Binned, Categorical, Gaussians, Kernel, left_words
 from evenodds.families import words as words_family
 from evenodds.families.left_out import Left, once_each
 from evenodds.families.word_shares import unit_of
@@ -448,3 +450,23 @@ def test_a_weighted_value_leaves_no_spread_behind():
     table, y = pa.table({"x": [0.0, 0.0, 0.0, 0.0, 1.0, 2.0]}), list("aaaabb")
     nb = eo.NaiveBayes(columns={"x": eo.LogGaussian}, class_weight={"a": 2.0, "b": 0.3}, smoothing=0.3).fit(table, y)
     assert_close(nb.model_.leave_one_out(table, y), without_each(nb.model_, table, y))
+
+
+def test_a_prior_of_a_number_for_each_value_is_left_out_of_as_well():
+    rows, y = {"c": ["u", "v", "w", "u", "v", "u"]}, ["a", "a", "a", "b", "b", "b"]
+    given = {"c": eo.Column(eo.Categorical, prior=eo.Dirichlet([1, 2, 3]))}
+    order = Categorical.tally(rows["c"]).leaf(("x", "labels")).axis.texts()  # what the numbers stand for
+    named = {"c": eo.Column(eo.Categorical, prior=eo.Dirichlet(dict(zip(order, [1, 2, 3]))))}
+    one, other = (eo.NaiveBayes(columns=columns).fit(rows, y) for columns in (given, named))
+    left, known = one.leave_one_out(rows, y), other.leave_one_out(rows, y)
+    np.testing.assert_allclose(np.delete(left, 2, 0), np.delete(known, 2, 0), rtol=1e-12)  # row 2 alone has its value
+
+
+def test_what_is_left_out_of_goes_with_its_model():
+    texts, y = ["a b", "b c", "c d", "d a"] * 3, ["u", "v"] * 6
+    nb = eo.NaiveBayes(eo.Words(events="bernoulli")).fit(texts, y)
+    counts = weakref.ref(nb.model_.tally.lists[next(iter(nb.model_.tally.lists))])
+    nb.leave_one_out(texts, y)
+    del nb
+    gc.collect()
+    assert counts() is None

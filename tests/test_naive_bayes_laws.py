@@ -330,3 +330,10 @@ def test_a_model_is_not_added_to_a_number():
         fitted().model_ + 1
     with pytest.raises(TypeError, match="NaiveBayes"):
         1 + fitted()
+
+
+@pytest.mark.parametrize("rows", [3000, 100_000])
+def test_a_constant_column_says_nothing_of_any_class(rows):
+    y = np.where(np.arange(rows) < rows // 3, "a", "b")
+    nb = eo.NaiveBayes(columns={"x": eo.Gaussian}, class_prior="uniform").fit({"x": np.full(rows, 0.1)}, y)
+    assert nb.predict_proba({"x": [0.1, 0.2]}).tolist() == [[0.5, 0.5]] * 2

@@ -681,7 +681,7 @@ def test_a_list_of_texts_may_have_holes():
     ("how", "words"),
     [
         ({"events": "words"}, "events='words': expected one of 'counts', 'present', 'bernoulli', 'complement'"),
-        ({"prior": "round"}, "prior='round': expected 'flat' or 'pooled'"),
+        ({"prior": "round"}, "prior='round': expected one of 'flat', 'pooled'"),
         ({"buckets": 1000}, r"buckets=1000: expected a power of two from 2\^8 to 2\^24"),
         ({"buckets": 128}, "buckets=128"),
         ({"buckets": True}, "buckets=True"),
@@ -725,6 +725,10 @@ def test_a_language_without_a_stemmer():
 def test_settings_in_any_form_are_the_same_settings():
     assert eo.Words(stop_words=["b", "a"]) == eo.Words(stop_words=frozenset({"a", "b"}))
     assert eo.Words(ngrams=[1, 2]) == eo.Words(ngrams=(1, 2))
+    numpys = eo.Words(ngrams=np.int64(2), neighbours=np.int32(1), smoothing=np.float32(0.5), min_count=np.int8(3))
+    assert numpys == eo.Words(ngrams=2, neighbours=1, smoothing=0.5, min_count=3)
+    assert [type(number) for number in (numpys.ngrams, numpys.smoothing)] == [int, float]
+    assert eo.Words(characters=np.array([2, 4]).tolist()) == eo.Words(characters=(np.int64(2), np.int64(4)))
     assert hash(eo.Words(stop_words={"a"})) == hash(eo.Words(stop_words=("a",)))
     assert (
         repr(eo.Words("present", ngrams=2, stop_words={"a"})) == "Words(events='present', ngrams=2, stop_words=1 words)"

@@ -96,7 +96,7 @@ def test_texts_without_words_have_no_length():
 
 
 def test_what_cannot_be_normalised():
-    with pytest.raises(ValueError, match="length='long': expected 'as is' or 'normalised'"):
+    with pytest.raises(ValueError, match="length='long': expected one of 'as is', 'normalised'"):
         eo.Words(length="long")
     with pytest.raises(ValueError, match="a word there or not has no length"):
         eo.Words("bernoulli", length="normalised")

@@ -75,6 +75,8 @@ def is_null(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:  # NA != NA is NA
         return True
+    except ValueError:  # an array: of each of its values
+        return False
 
 
 def as_arrow(x: Any) -> Any:

@@ -1,6 +1,5 @@
 """The one error for data: what is wrong, where, and what to do; the pieces of such sentences; and the way to warn."""
 
-import operator
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -41,18 +40,6 @@ def many(n: float, what: str) -> str:
 def plural(what: str) -> str:
     """More than one of it."""
     return what[:-1] + "ies" if what.endswith("y") else what + ("es" if what.endswith("s") else "s")
-
-
-def whole(name: str, value: object, least: int = 1) -> int:
-    """An argument that must be a whole number, `least` or more; another is refused.
-
-    >>> whole("n_samples", 3), whole("n_samples", 0, least=0)
-    (3, 0)
-    """
-    number = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else least - 1
-    if number < least:
-        raise ValueError(f"{name}={value!r}: expected a whole number, {least} or more")
-    return number
 
 
 def did_you_mean(name: str, names: Iterable[object], what: str = "column") -> str:

@@ -26,8 +26,9 @@ import os
 import reprlib
 import zlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from evenodds.arguments import is_whole
 from evenodds.errors import DataError
 from evenodds.replacing import Path, replacing
 
@@ -270,11 +271,6 @@ def _table(table: dict[str, Any], start: int, size: int) -> dict[str, Entry]:
     if at != size:
         raise ValueError("its arrays do not end where the file does")
     return found
-
-
-def is_whole(value: object) -> TypeGuard[int]:
-    """Whether a value of JSON is an integer: true and false are none."""
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _naturals(value: Any) -> bool:

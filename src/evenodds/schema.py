@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
+from evenodds.arguments import is_number, is_whole, native, smoothing_of
 from evenodds.labels import values_of
 from evenodds.show import Frame
 from evenodds.text.words import Words
@@ -65,33 +64,30 @@ class Column:
             told = words.smoothing if self.smoothing is None else self.smoothing
             object.__setattr__(self, "smoothing", told)
             object.__setattr__(self, "words", dataclasses.replace(words, smoothing=told))
-        smoothing: Any = self.smoothing
+        for name in ("variance", "origin", "bins", "bandwidth", "components"):
+            object.__setattr__(self, name, native(getattr(self, name)))
+        if self.smoothing is not None:
+            object.__setattr__(self, "smoothing", smoothing_of(self.smoothing, "Column: "))
         for name, right, expected in (
             ("family", self.family is None or isinstance(self.family, type), "a family, as in Column(Gaussian)"),
             ("role", self.role in ("feature", "ignore"), "'feature' or 'ignore'"),
             (
-                "smoothing",
-                smoothing in (None, "auto") or (_number(smoothing) and smoothing >= 0),
-                "0 or more, or 'auto'",
-            ),
-            (
                 "variance",
-                self.variance in ("per_class", "pooled") or _number(self.variance, above=0),
+                self.variance in ("per_class", "pooled") or is_number(self.variance, above=0),
                 "'per_class', 'pooled' or a number above 0",
             ),
-            ("bins", isinstance(self.bins, (int, np.integer)) and self.bins >= 1, "a whole number, 1 or more"),
+            ("bins", is_whole(self.bins) and self.bins >= 1, "a whole number, 1 or more"),
             (
                 "bandwidth",
-                self.bandwidth is None or self.bandwidth in RULES or _number(self.bandwidth, above=0),
+                self.bandwidth is None or self.bandwidth in RULES or is_number(self.bandwidth, above=0),
                 f"a number above 0, or one of {', '.join(map(repr, RULES))}",
             ),
             (
                 "components",
-                self.components is None
-                or (isinstance(self.components, (int, np.integer)) and 1 <= self.components <= MOST_COMPONENTS),
+                self.components is None or (is_whole(self.components) and 1 <= self.components <= MOST_COMPONENTS),
                 f"a whole number, 1 to {MOST_COMPONENTS}",
             ),
-            ("origin", _number(self.origin), "a number"),
+            ("origin", is_number(self.origin), "a number"),
             ("values", self.values in ("text", "number", "bool"), "'text', 'number' or 'bool'"),
             (
                 "parts",
@@ -170,11 +166,6 @@ class Schema:
     def values(self, texts: Iterable[str]) -> list[Any]:
         """The target's values whose canonical texts these are."""
         return values_of(self.target_kind, texts)
-
-
-def _number(value: Any, above: float = -np.inf) -> bool:
-    """Whether this is a finite number above another."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and bool(above < value < np.inf)
 
 
 def _differ_in_key(one: Column, other: Column) -> bool:

@@ -157,8 +157,10 @@ def whole(n: int, most: int = 10**30) -> str:
 
 
 # What would move the cursor, colour the screen, rename the window or turn the line around: C0, C1 and bidi controls.
-_CONTROLS = (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-_ESCAPED = {code: repr(chr(code))[1:-1] for code in _CONTROLS}
+CONTROLS = frozenset(
+    map(chr, (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)))
+)
+_ESCAPED = {ord(c): repr(c)[1:-1] for c in CONTROLS}
 _ESCAPED_IN_LINES = {code: text for code, text in _ESCAPED.items() if chr(code) not in "\n\t"}
 MOST = 200
 

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evenodds.arguments import is_number
 from evenodds.audit.audited import Audited, Reads
 from evenodds.audit.decisions import UNSURE, Decision
 from evenodds.audit.held_out import HeldOut, Predicted, of_model
@@ -70,7 +71,7 @@ class Audit:
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError(f"by={self.by!r}: expected one or more columns, each once")
         given: Any = self.threshold
-        number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+        number = is_number(given)
         for name, right, expected in (
             ("margin", 0 <= self.margin < 1, "0 or more, below 1"),
             ("level", 0 < self.level < 1, "between 0 and 1"),

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenodds.arguments import tail_of
 from evenodds.bandits.arms import check_reward
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Family, Gaussian
-from evenodds.families.distribution import tail_of
 from evenodds.labels import canonical
 from evenodds.show import Frame
 

@@ -7,7 +7,9 @@ from math import exp, floor, inf, isclose, isfinite, log, log10
 
 import click
 
-from evenodds.show import escaped, escaped_lines
+from evenodds.show import CONTROLS, escaped, escaped_lines
+
+_IN_JSON = {ord(c): f"\\u{ord(c):04x}" for c in CONTROLS if c != "\n"}
 
 
 class WrongUsageError(click.ClickException):
@@ -43,7 +45,7 @@ def print_json(value: object) -> None:
 
 def as_json_text(value: object) -> str:
     """The same as text."""
-    return json.dumps(_plain(value, _rounded), indent=2, ensure_ascii=False, allow_nan=False)
+    return _escaped_json(json.dumps(_plain(value, _rounded), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_json_line(value: object) -> None:
@@ -56,9 +58,15 @@ def as_json_line(value: object) -> str:
     from evenodds.labels import canonical
 
     try:
-        return json.dumps(value, ensure_ascii=False, default=canonical, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, default=canonical, allow_nan=False)
     except ValueError:
-        return json.dumps(_plain(value, float), ensure_ascii=False, default=canonical)
+        text = json.dumps(_plain(value, float), ensure_ascii=False, default=canonical)
+    return _escaped_json(text)
+
+
+def _escaped_json(text: str) -> str:
+    """JSON of which no terminal takes a letter for a command, nor a program for the end of a line."""
+    return text if text.isascii() and "\x7f" not in text else text.translate(_IN_JSON)
 
 
 def _rounded(x: float) -> float:

@@ -23,12 +23,10 @@ from evenodds.data.source import Batch
 from evenodds.data.values import as_kind, as_written
 from evenodds.dates import as_dates
 from evenodds.errors import DataError
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, usable
 from evenodds.labels import canonical
 from evenodds.schema import LENGTH, Column, Schema
 from evenodds.texts import Texts
-
-LIGHTEST, HEAVIEST, MOST = 1e-100, 2.0**50, 2.0**53  # a row that counts, and a batch of them: sums must not overflow
 
 
 @dataclass(frozen=True)
@@ -80,11 +78,9 @@ class Reading:
             report = Report(no_target=_left_out(batch, ~kept))
         if self.weights is not None:
             weights = _numbers(batch, [self.weights], bad)[self.weights]
-            usable = (weights == 0) | ((weights >= LIGHTEST) & (weights <= HEAVIEST))
-            if weights[usable].sum() > MOST:
-                raise DataError(f"the weights in column {self.weights!r} are too large to be summed: rescale it")
-            report += Report(no_weight=_left_out(batch, kept & ~usable))
-            kept &= usable
+            has = usable(weights)
+            report += Report(no_weight=_left_out(batch, kept & ~has))
+            kept &= has
         rows = None
         if not kept.all():
             rows = np.flatnonzero(kept)

@@ -61,7 +61,7 @@ class Report:
                 (self.ragged, "row", "has the wrong number of cells", "have the wrong number of cells"),
                 (self.broken, "line", "is not a JSON object", "are not JSON objects"),
                 (self.no_target, "row", "has no target value", "have no target value"),
-                (self.no_weight, "row", "has no weight of 0 or more", "have no weight of 0 or more"),
+                (self.no_weight, "row", "has no weight that can be used", "have no weight that can be used"),
             )
             if trouble is not None
             for what in (one if trouble.count == 1 else several,)

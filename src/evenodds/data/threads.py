@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import numpy as np
+from evenodds.arguments import is_whole
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -20,7 +20,7 @@ PROCESSORS: int | None = None  # to run on, where another program shares them ou
 
 def threads_for(threads: int | None) -> int:
     """How many threads to use: as many as asked for, or as there are processors to run on (None, or -1)."""
-    if threads is not None and not (isinstance(threads, (int, np.integer)) and threads >= -1):
+    if threads is not None and not (is_whole(threads) and threads >= -1):
         raise ValueError(
             f"threads={threads!r}: expected a whole number, or -1 or None for as many as there are processors"
         )

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenodds.arguments import one_of
 from evenodds.cells import as_column, codes, numbers
 from evenodds.errors import DataError
 from evenodds.families.distribution import Conjugate, Distribution, tidy
@@ -199,5 +200,4 @@ class Family(Distribution):
 
 def check_estimate(estimate: str) -> None:
     """Refuse the name of an estimate that is none."""
-    if estimate not in ESTIMATES:
-        raise ValueError(f"estimate={estimate!r}: expected one of {', '.join(map(repr, ESTIMATES))}")
+    one_of("estimate", estimate, ESTIMATES)

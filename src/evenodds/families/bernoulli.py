@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import tail_of
 from evenodds.families.base import COLUMN, Estimate, Family
 from evenodds.families.distribution import (
     Conjugate,
@@ -19,10 +20,9 @@ from evenodds.families.distribution import (
     not_negative,
     some,
     spread,
-    tail_of,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, count, read
+from evenodds.families.leaves import Floats, Rows, count, read, share
 from evenodds.families.left_out import ROUNDING, Counted, How, Left, once_each
 from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
@@ -161,8 +161,7 @@ class Bernoulli(Formula, Family):
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Beta:
         """As if `strength` rows had been seen before, with all groups' share of ones."""
         tails, heads = cls.table(tally).sum(axis=1)
-        n = max(tails + heads, 1.0)
-        return Beta(strength * heads / n, strength * tails / n)
+        return Beta(*(strength * share(side, tails + heads) for side in (heads, tails)))
 
     @classmethod
     def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:

@@ -24,7 +24,7 @@ from evenodds.families.distribution import (
     some,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows, axis_of, count_many, read
+from evenodds.families.leaves import Floats, Rows, axis_of, count_many, read, share
 from evenodds.families.left_out import Counted, How, Left, once_each
 from evenodds.labels import Grid, Ints, Labels, canonical
 from evenodds.schema import Column
@@ -185,7 +185,7 @@ class Categorical(Family):
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
         """As if `strength` rows had been seen before, with all groups' shares."""
         counts = cls.table(tally).sum(axis=1)
-        return Dirichlet(strength * counts / max(counts.sum(), 1.0), axis_of(tally, "labels"))
+        return Dirichlet(strength * share(counts, counts.sum()), axis_of(tally, "labels"))
 
     @classmethod
     def table(cls, tally: Tally, column: Column = COLUMN) -> Floats:
@@ -229,7 +229,7 @@ class Categorical(Family):
             wide[theirs], prior[mine], stays[mine] = counts, start.concentration, True
             table, labels = Counted(wide, prior, stays), union
         else:
-            prior = np.full(len(counts), float(start.concentration))
+            prior = np.broadcast_to(np.asarray(start.concentration, float), len(counts))
             table = Counted(counts, prior, np.zeros(len(counts), bool))
 
         def evidence(x: Coded, left: Left) -> Floats:

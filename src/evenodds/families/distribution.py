@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import tail_of
 from evenodds.families.leaves import Floats
 from evenodds.labels import Grid
 from evenodds.tally import Tally
@@ -220,15 +221,8 @@ class Conjugate(Distribution):
         raise NotImplementedError
 
 
-def tail_of(level: float) -> float:
-    """What an interval of this probability leaves out at either end."""
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r}: expected a probability between 0 and 1, such as 0.95")
-    return (1 - level) / 2
-
-
 def not_negative(**parameters: Any) -> None:
-    """Refuse a prior whose pseudo-counts are negative."""
+    """Refuse a prior whose pseudo-counts are negative, or no numbers."""
     for name, value in parameters.items():
-        if np.any(np.asarray(value) < 0):
-            raise ValueError(f"{name}={brief(value)}: the pseudo-counts of a prior must not be negative")
+        if not np.all((np.asarray(value) >= 0) & (np.asarray(value) < np.inf)):
+            raise ValueError(f"{name}={brief(value)}: the pseudo-counts of a prior must be 0 or more, and finite")

@@ -99,6 +99,8 @@ class Exponential(Rate):
 
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:
+        if not np.all(np.isfinite(rate)):
+            raise ValueError("an Exponential of an endless rate has no density: all its values were 0")
         with np.errstate(divide="ignore"):
             return np.where(x < 0, -np.inf, np.log(rate) - rate * np.where(x < 0, 0.0, x))
 

@@ -12,7 +12,7 @@ from evenodds.families import numeric
 from evenodds.families.base import COLUMN, Family
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.distribution import tidy
-from evenodds.families.leaves import Floats, Rows, read_exactly
+from evenodds.families.leaves import Floats, Rows, read_exactly, share
 from evenodds.labels import Fixed, Ints, Labels
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -94,7 +94,7 @@ class FromHistogram(Family):
     def pooled_prior(cls, tally: Tally, strength: float, column: Column = COLUMN) -> Dirichlet:
         """As if `strength` rows had been seen before, with all groups' density."""
         counts = cls.bins(tally, column).sum(axis=1)
-        return Dirichlet(strength * counts / max(counts.sum(), 1.0))
+        return Dirichlet(strength * share(counts, counts.sum()))
 
     @classmethod
     def bins(cls, tally: Tally, column: Column) -> Floats:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import tail_of
 from evenodds.families import kernels, numeric
 from evenodds.families.base import COLUMN, Estimate, Family
 from evenodds.families.distribution import (
@@ -19,14 +20,15 @@ from evenodds.families.distribution import (
     Seed,
     generator,
     some,
-    tail_of,
     tidy,
 )
-from evenodds.families.leaves import Floats, Rows
+from evenodds.families.leaves import Floats, Rows, read, share
 from evenodds.families.left_out import How, Left
 from evenodds.families.normal_gamma import LOG_2PI, NormalInverseGamma, StudentT, t_quantile
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
+
+SMALLEST = 1e-290  # of a mean square: below it doubles lose their digits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,8 +76,8 @@ class Gaussian(Formula, Family):
         """The same of Σ (x - mean)² within the groups, and of the moments of all values."""
         total, centre, overall = everything
         within = np.where(within > 0, within, overall)
-        ratio = np.where(overall > 0, within / np.where(overall > 0, overall, 1.0), 1.0)
-        variance = within / np.maximum(total, 1.0)
+        ratio = np.where(overall > 0, share(within, overall), 1.0)
+        variance = share(within, total)
         return NormalInverseGamma(tidy(centre), tidy(ratio), strength / 2, tidy(strength / 2 * variance))
 
     @classmethod
@@ -93,7 +95,11 @@ class Gaussian(Formula, Family):
     @classmethod
     def informative(cls, tally: Tally) -> bool:
         """Not where all values are one value: then every group's density is endless there."""
-        return float(numeric.moments(tally.pooled())[2]) > 0
+        pooled = tally.pooled()
+        n, mean, squares = map(float, numeric.moments(pooled))
+        if mean != 0 and read(pooled, "moments")[1] < SMALLEST * n:
+            raise ValueError("its values are so small that their squares are no numbers: rescale it")
+        return squares > 0
 
     @classmethod
     def _mle(cls, tally: Tally, column: Column) -> Self:

@@ -14,7 +14,7 @@ from evenodds.families.density.bells import Bells, chosen
 from evenodds.families.distribution import Distribution, Seed, by_group, drawn, generator, groups_last, some, tidy
 from evenodds.families.from_histogram import FromHistogram, Places
 from evenodds.families.kernel import Kernel
-from evenodds.families.leaves import Floats, plain
+from evenodds.families.leaves import Floats, plain, share
 from evenodds.families.left_out import How, Left, less
 from evenodds.families.normal_gamma import LOG_2PI
 from evenodds.schema import Column
@@ -120,7 +120,7 @@ class Gaussians(FromHistogram):
                     return np.asarray(found - np.log(np.where(like_all, all_n[:, None], n)))
                 if how.pooled:
                     rest = before.less(at, loose, left.amounts, slack.min())
-                    weight = how.strength * rest.total / np.maximum(rest.total, 1.0)
+                    weight = how.strength * share(rest.total, rest.total)
                 else:  # a bin that is no more has no pseudo-rows
                     gone = less(pooled[bins], left.amounts) == 0
                     rest = before.less(at, loose, np.where(gone, pseudo[bins], 0.0), slack.min())

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, share
 from evenodds.labels import GOLDEN, Ints, Keys, mixed
 from evenodds.text.counts import Counts
 from evenodds.text.words import Words
@@ -53,7 +53,7 @@ def imagined(counts: Counts, words: Words) -> Callable[[float], float]:
     documents = counts.documents.astype(float)
     texts, classes, many = len(drawn.classes), len(documents), len(counts.keys())
     with np.errstate(divide="ignore"):
-        prior = np.log(documents / max(documents.sum(), 1.0))
+        prior = np.log(share(documents, documents.sum()))
     there = _look_up(counts, drawn)
     pooled = np.bincount(there.text, there.n, len(drawn.keys))
     left = np.minimum(1.0, np.bincount(there.text[there.own], there.n[there.own], len(drawn.keys)))

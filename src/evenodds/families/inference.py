@@ -167,8 +167,9 @@ class Quadrature(Conjugate):
         """The most probable parameter."""
         from scipy.optimize import minimize_scalar
 
-        places = self._nodes.places.ravel()
-        log = self._log(self._at(places))
+        cuts = self._nodes.cuts
+        places = np.array([cuts[0], *self._nodes.places.ravel(), cuts[-1]])  # it may be at the border
+        log = np.nan_to_num(self._log(self._at(places)), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         i = int(np.argmax(log))
         around = (places[max(i - 1, 0)], places[min(i + 1, len(places) - 1)])
         least = minimize_scalar(

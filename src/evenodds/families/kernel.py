@@ -17,7 +17,7 @@ from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell
 from evenodds.families.distribution import Distribution, Seed, drawn, generator, some, tidy
 from evenodds.families.from_histogram import FromHistogram, Places
-from evenodds.families.leaves import Floats, plain
+from evenodds.families.leaves import Floats, plain, share
 from evenodds.families.left_out import How, Left, less
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -110,7 +110,7 @@ class Kernel(FromHistogram):
                     found = np.where(like_all, all_others[:, None], found)
                     return np.asarray(found - np.log(np.where(like_all, everything[:, None], n)))
                 if how.pooled:
-                    each_row = how.strength / np.maximum(everything, 1.0)
+                    each_row = share(how.strength, everything)
                     pseudo, weight = all_others + np.log(each_row), each_row * everything
                 else:
                     gone = less(pooled[bins], left.amounts) == 0  # a bin that is no more has no pseudo-rows

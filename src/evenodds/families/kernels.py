@@ -1,7 +1,9 @@
 """One pass over numbers: counts, double-double sums and a histogram on the floats' own grid, per group.
 
-The running sums are Neumaier's: each addition's rounding error is kept in a second double, so that a value of 1e12 can
-be forgotten again. A histogram bin is a float's sign, exponent and first 7 bits of mantissa.
+Of a running sum each addition's rounding error is kept in a second double (Neumaier), so that a value of 1e12 can be
+forgotten again. Where what is added has an error itself, as a square has, the two are brought back into order at every
+step: else the second would be rounded too, and the same value many times over seem to be spread. A histogram bin is a
+float's sign, exponent and first 7 bits of mantissa.
 """
 
 from __future__ import annotations
@@ -113,8 +115,9 @@ def tally_columns(
                     s = second[lane]
                     t = s + square
                     b = t - s
-                    second[lane] = t
-                    error2[lane] += ((s - (t - b)) + (square - b)) + product_error(v, v, square)
+                    e = error2[lane] + (((s - (t - b)) + (square - b)) + product_error(v, v, square))
+                    second[lane] = s = t + e
+                    error2[lane] = e - (s - t)
             if binned:
                 origin = origins[j]
                 for i in range(len(mine)):
@@ -220,18 +223,20 @@ def sum_weighted(
         n[g, 1] += (s - (t - b)) + (w - b)
         first = w * v
         e = product_error(w, v, first)
+        second = first * v
+        e2 = product_error(first, v, second) + e * v
         s = sums[g, 0]
         t = s + first
         b = t - s
-        sums[g, 0] = t
-        sums[g, 1] += ((s - (t - b)) + (first - b)) + e
-        second = first * v
-        e = product_error(first, v, second) + e * v
+        e += sums[g, 1] + ((s - (t - b)) + (first - b))
+        sums[g, 0] = s = t + e
+        sums[g, 1] = e - (s - t)
         s = sums[g, 2]
         t = s + second
         b = t - s
-        sums[g, 2] = t
-        sums[g, 3] += ((s - (t - b)) + (second - b)) + e
+        e2 += sums[g, 3] + ((s - (t - b)) + (second - b))
+        sums[g, 2] = s = t + e2
+        sums[g, 3] = e2 - (s - t)
     at[1] = used
     return True
 

@@ -17,6 +17,7 @@ from evenodds.labels import Fixed, Grid
 from evenodds.tally import Numbers, Tally
 
 Floats = NDArray[np.float64]
+LIGHTEST, HEAVIEST = 1e-100, 1e100  # a row that counts: sums of its weight, and their squares, are numbers
 PAIR = 2048  # cells of a table of two columns: eight such tables stay in the cache
 
 
@@ -48,10 +49,17 @@ def check_weights(weights: Any, n: int) -> Floats | None:
         w = np.full(n, w)
     if w.shape != (n,):
         raise DataError(f"{len(w)} weights for {n} rows: expected one weight per row")
-    bad = np.flatnonzero(~(w >= 0) | np.isinf(w))
+    bad = np.flatnonzero(~usable(w))
     if len(bad):
-        raise DataError(f"the weight of row {bad[0]} is {w[bad[0]]:g}: weights must be finite and not negative")
+        raise DataError(
+            f"the weight of row {bad[0]} is {w[bad[0]]:g}: expected 0, or a number from {LIGHTEST:g} to {HEAVIEST:g}"
+        )
     return w
+
+
+def usable(weights: Floats) -> NDArray[np.bool_]:
+    """Which weights rows can have."""
+    return (weights == 0) | ((weights >= LIGHTEST) & (weights <= HEAVIEST))
 
 
 def one_each(raw: Raw | Coded, n: int, what: str) -> Coded:
@@ -78,6 +86,11 @@ def rows_of(n: int, weights: Any = None, groups: Any = None) -> tuple[Grid, Rows
         here = np.bincount(found.places, minlength=len(found.labels)) > 0  # a category need not occur
         axis, where = found.labels.take(np.flatnonzero(here)), (np.cumsum(here) - 1)[found.places]
     return axis, Rows(where, len(axis), check_weights(weights, n))
+
+
+def share(part: Any, whole: Any) -> Any:
+    """part / whole; of nothing it is 0."""
+    return part / np.where(whole > 0, whole, 1.0)
 
 
 def read(tally: Tally, leaf: str) -> Numbers:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.errors import DataError
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, share
 from evenodds.labels import Ints
 from evenodds.schema import Column
 
@@ -137,7 +137,7 @@ class Counted:
             n, total = np.where(empty, pooled[:, None], n), np.where(empty, everything[:, None], total)
             return n, total, np.zeros((len(values), 1)), np.zeros((len(values), 1))
         if how.pooled:
-            each = how.strength / np.maximum(everything, 1.0)
+            each = share(how.strength, everything)
             return n, total, (each * pooled)[:, None], (each * everything)[:, None]
         lost = (pooled == 0) & ~self.stays[values]
         prior = self.prior[values]
@@ -173,10 +173,10 @@ class Counted:
             some = weights[first : first + step, None]
             shares = self.prior * (self.stays | (pooled > 0))
             if how.pooled:
-                shares = how.strength * pooled / np.maximum(pooled.sum() - some, 1.0)
+                shares = how.strength * share(pooled, less(np.full_like(some, pooled.sum()), some))
             each = np.maximum(self.counts + np.broadcast_to(shares, (len(some), len(pooled)))[..., None] - 1.0, 0.0)
             sums[first : first + step] = each.sum(axis=1)
         own = self.prior[values]
         if how.pooled:
-            own = how.strength * pooled[values] / np.maximum(pooled.sum() - left.amounts, 1.0)
+            own = how.strength * share(pooled[values], less(np.full(len(values), pooled.sum()), left.amounts))
         return np.asarray(np.maximum(sums[which] - np.maximum(self.counts[values] + own[:, None] - 1.0, 0.0), 0.0))

@@ -7,13 +7,14 @@ distinct words are looked up, and what is left of their counts is weighed. A wor
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, share
 from evenodds.families.left_out import How, Left
 from evenodds.families.word_shares import Pseudo, unit_of
 from evenodds.families.words import PLAIN, WordCounts
@@ -154,8 +155,11 @@ class LeftWords:
             sums[mine] = others
             sums[mine, left.groups[mine]] = own[left.groups[mine]]
 
-    @functools.lru_cache(maxsize=64)  # noqa: B019  as long as the counts are there
-    def _bases(self, amount: float) -> tuple[Floats, Floats]:
+    @functools.cached_property
+    def _bases(self) -> Callable[[float], tuple[Floats, Floats]]:
+        return functools.lru_cache(maxsize=64)(self._find_bases)
+
+    def _find_bases(self, amount: float) -> tuple[Floats, Floats]:
         """The sums of a class that has not the text, and of the class that has it, for a text of this weight."""
         found = np.zeros((2, len(self.totals)))
         whole = max(float(self.totals.sum()) - amount, 0.0)
@@ -163,7 +167,7 @@ class LeftWords:
             pseudo = self.prior.strength * np.ones(len(n))
             summed = np.ones(len(n), bool)
             if self.prior.pooled:
-                pseudo = self.prior.strength - self.prior.strength * pooled / (whole or 1.0)
+                pseudo = self.prior.strength * (1.0 - share(pooled, whole))
                 summed = pooled < whole - SMALL
             for own, size in enumerate((self.totals[k], max(self.totals[k] - amount, 0.0))):
                 some = summed & (size - n > -SMALL)

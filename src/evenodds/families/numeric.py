@@ -35,7 +35,7 @@ LANES = 32  # values of one group that are summed side by side
 FEW_GROUPS = 32  # whose room for bins is kept
 MANY_GROUPS = 512  # at once: each needs 2 MB of room (not memory) for its bins
 LARGEST = 1e299  # of a sum: it must not overflow when it is split into two halves
-ROUNDING = 2.0**-102  # of Σx²: what double-doubles leave of a spread that is none
+ROUNDING = 2.0**-86  # of Σx²: what sums of half a million squares leave of a spread that is none, and some room
 RUN, LYING = 1 << 16, 1 << 13  # rows that are dealt out at once: what the cache holds of a column, and of many
 _kept = threading.local()
 _NO_DEAL = (np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.int64))
@@ -86,7 +86,11 @@ def _count(
     for ends, some in itertools.product(runs, _together(columns)):
         own = np.array(origins[some], float)
         arguments = (place, groups, gaps, ends, dealt, own, bins, n[some], sums[some])
-        keys, numbers, stops = kernels.tally_columns(_matrix(columns[some]), *arguments)
+        try:
+            keys, numbers, stops = kernels.tally_columns(_matrix(columns[some]), *arguments)
+        except BaseException:  # an interrupt: what was counted so far is still in the room that is kept
+            vars(_kept).clear()
+            raise
         if len(own):
             at = [0, *stops.tolist()]
             histograms += [Leaf(Grid(keys[i:j]), numbers[i:j]) for i, j in itertools.pairwise(at)]

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import tail_of
 from evenodds.families import numeric
 from evenodds.families.base import COLUMN, LARGEST
-from evenodds.families.distribution import LinearTerms, Seed, generator, tail_of, tidy
+from evenodds.families.distribution import LinearTerms, Seed, generator, tidy
 from evenodds.families.leaves import Floats, Rows, read
 from evenodds.families.rate import Gamma, Rate, Unsure
 from evenodds.labels import Fixed
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
+LARGE = 1e4  # events, from which on Stirling's series has all digits after two terms
 MOST = LARGEST / 1e3  # events of a count: log x! is at most so many times x
 
 
@@ -111,6 +113,13 @@ class Poisson(Rate):
         known = (x >= 0) & (x == np.floor(x)) & np.isfinite(x)
         count = np.where(known, x, 0.0)
         log_p = xlogy(count, rate) - rate - gammaln(count + 1)
+        large = (count >= LARGE) & (rate > 0)
+        if large.any():  # of billions of events these three would cancel to nothing (Loader 2000)
+            n = np.where(large, count, 1.0)
+            off = (rate - n) / n
+            with np.errstate(divide="ignore", invalid="ignore"):
+                far = n * (off - np.log1p(off)) + 0.5 * np.log(2 * np.pi * n) + 1 / (12 * n) - 1 / (360 * n**3)
+            log_p = np.where(large, -far, log_p)
         return np.where(known, log_p, np.where(np.isnan(x), np.nan, -np.inf))
 
     def linear(self, tally: Tally) -> LinearTerms:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from evenodds.families.leaves import share
 from evenodds.families.word_shares import unit_of
 from evenodds.families.words import PLAIN, WordCounts
 from evenodds.schema import Column
@@ -32,21 +33,21 @@ def telling(tally: Tally, column: Column) -> Callable[[float], float]:
     keys, word = np.unique(found, return_inverse=True)
     group, n = np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
     pooled = np.bincount(word, n, len(keys))
-    prior = sizes / max(sizes.sum(), 1.0)
+    prior = share(sizes, sizes.sum())
     mass = 2.0 if words.events == "bernoulli" else max(len(keys) * cells / max(len(found), 1), 1.0)
     mass = mass if words.prior == "flat" else 1.0
     often = pooled > 1  # of a word that was there once nothing is left; most words are such
     used, word = often[word], (np.cumsum(often) - 1)[word]
     word, group, n, pooled = word[used], group[used], n[used], pooled[often]
-    pseudo = np.ones(len(pooled)) if words.prior == "flat" else pooled / (sizes.sum() or 1.0)
+    pseudo = np.ones(len(pooled)) if words.prior == "flat" else share(pooled, sizes.sum())
     own = np.minimum(n, 1.0)  # what is left out; a token that is weighed may count less than one
-    share, rest_of, others, imagined = prior[group], n - own, sizes[group] - own, pseudo[word]
+    first, rest_of, others, imagined = prior[group], n - own, sizes[group] - own, pseudo[word]
 
     def score(strength: float) -> float:
         each = prior / (sizes + strength * mass)  # what one token more adds to p(w, c)
         one = each[group]
         both = np.bincount(word, n * one, len(pooled)) + strength * pseudo * each.sum()
-        mine = share * (rest_of + strength * imagined)
+        mine = first * (rest_of + strength * imagined)
         mine /= np.maximum(others + strength * mass, 1e-300)
         rest = np.maximum(both[word] - (n + strength * imagined) * one, 0.0)
         return float((n * np.log(mine / (mine + rest))).sum())

@@ -22,7 +22,7 @@ from evenodds.families.base import COLUMN, Estimate, Family, X
 from evenodds.families.bernoulli import Beta
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.distribution import Distribution, LinearTerms
-from evenodds.families.leaves import Floats, Rows, rows_of
+from evenodds.families.leaves import Floats, Rows, rows_of, share
 from evenodds.families.left_out import How, Left
 from evenodds.families.word_shares import Pseudo, Shares, filled, sides, unit_of
 from evenodds.labels import Keys
@@ -139,7 +139,7 @@ class WordCounts(Family):
         bernoulli = words.events == "bernoulli"
         totals = counts.documents.astype(float) if bernoulli else numbers.sum(axis=0)
         if prior.pooled:
-            pseudo = prior.strength * numbers.sum(axis=1, keepdims=True) / (totals.sum() or 1.0)
+            pseudo = prior.strength * share(numbers.sum(axis=1, keepdims=True), totals.sum())
             weight = prior.strength
         else:
             pseudo = np.full((len(keys), 1), prior.strength)

@@ -22,9 +22,11 @@ def estimated(model: Model) -> dict[str, Distribution]:
     found = {}
     for name, column in sorted(model.schema.features.items()):  # so that the columns' order changes no bit
         family, tally = family_of(column), model.column_tally(name)
-        if not counts_of(tally).any() or not family.informative(tally):
+        if not counts_of(tally).any():
             continue
         try:
+            if not family.informative(tally):
+                continue
             if model.settings.estimate == "mle":
                 found[name] = family.estimate(_filled(tally), "mle", None, column)
             else:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from evenodds import file
+from evenodds.arguments import is_whole
 from evenodds.families import (
     FAMILIES,
     PRIORS,
@@ -135,7 +135,7 @@ def a_number(value: Any) -> float:
 
 def a_whole(value: Any) -> int:
     """The value, if it is an integer."""
-    if not file.is_whole(value):
+    if not is_whole(value):
         raise ValueError(f"expected an integer, got {reprlib.repr(value)}")
     return value
 

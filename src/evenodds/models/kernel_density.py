@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from evenodds.arguments import whole
 from evenodds.cells import as_column, numbers
 from evenodds.data.memory import table
-from evenodds.errors import DataError, whole
+from evenodds.errors import DataError
 from evenodds.families import Kernel
 from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.density import Density, ends

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evenodds.arguments import whole
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.errors import did_you_mean, whole
+from evenodds.errors import did_you_mean
 from evenodds.families import Binned, WordCounts
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.arguments import one_of, smoothing_of
 from evenodds.families import Dirichlet, Estimate
+from evenodds.families.base import check_estimate
 from evenodds.families.smoothing import PriorKind
 from evenodds.labels import canonical
 
@@ -35,16 +37,10 @@ class Settings:
     unseen: Literal["ignore", "prior"] = "ignore"
 
     def __post_init__(self) -> None:
-        for name, allowed in (
-            ("estimate", ("predictive", "mean", "map", "mle")),
-            ("prior", ("pooled", "flat")),
-            ("unseen", ("ignore", "prior")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
-        number = isinstance(self.smoothing, (int, float, np.number)) and not isinstance(self.smoothing, bool)
-        if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
-            raise ValueError(f"smoothing={self.smoothing!r}: expected a number of pseudo-rows, 0 or more, or 'auto'")
+        check_estimate(self.estimate)
+        one_of("prior", self.prior, ("pooled", "flat"))
+        one_of("unseen", self.unseen, ("ignore", "prior"))
+        object.__setattr__(self, "smoothing", smoothing_of(self.smoothing))
         prior, weight = self.class_prior, self.class_weight
         if isinstance(prior, str) and prior not in ("auto", "estimated", "uniform"):
             expected = "'auto', 'estimated', 'uniform', or probabilities by class"

@@ -113,7 +113,8 @@ def _check_words(counts: Counts, words: Words, rows: Any) -> None:
     if counts.sample is not None and words.key is not None:
         raise ValueError("its buckets depend on a secret, and have words beside them")
     for documents, (_, numbers), many in zip(counts.documents, counts.lists, rows):
-        if documents < 0 or np.any(numbers < 0) or numbers.sum(dtype=np.float64) > MANY_ROWS:
+        most = MANY_ROWS if counts.is_whole else LARGEST
+        if documents < 0 or np.any(numbers < 0) or not numbers.sum(dtype=np.float64) <= most:
             raise ValueError("it has counted less than nothing, or more than can be")
         if documents > many * (1 + 1e-9) or (len(numbers) and not documents):
             raise ValueError("it has more texts than rows, or words without texts")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal
 
+from evenodds.arguments import is_number, is_whole, native, one_of, smoothing_of
 from evenodds.text.keys import LONGEST, MASK, is_buckets
 from evenodds.text.tokenise import Tokens
 
@@ -61,19 +60,23 @@ class Words:
     stem: str | None = None
 
     def __post_init__(self) -> None:
-        if self.events not in EVENTS:
-            raise ValueError(f"Words: events={self.events!r}: expected one of {', '.join(map(repr, EVENTS))}")
-        if self.prior not in ("flat", "pooled"):
-            raise ValueError(f"Words: prior={self.prior!r}: expected 'flat' or 'pooled'")
-        if self.length not in ("as is", "normalised"):
-            raise ValueError(f"Words: length={self.length!r}: expected 'as is' or 'normalised'")
+        for field in dataclasses.fields(self):
+            value = native(getattr(self, field.name))
+            if field.name in ("ngrams", "characters") and isinstance(value, (list, tuple)):
+                value = tuple(map(native, value))
+            object.__setattr__(self, field.name, value)
+        one_of("Words: events", self.events, EVENTS)
+        one_of("Words: prior", self.prior, ("flat", "pooled"))
+        one_of("Words: length", self.length, ("as is", "normalised"))
+        if self.smoothing is not None:
+            object.__setattr__(self, "smoothing", smoothing_of(self.smoothing, "Words: "))
         if self.length == "normalised" and self.events == "bernoulli":
             raise ValueError("Words: length='normalised' and events='bernoulli': a word there or not has no length")
         if not is_buckets(self.buckets):
             raise ValueError(f"Words: buckets={self.buckets!r}: expected a power of two from 2^8 to 2^24, or None")
         if isinstance(self.key, (str, bytes)) and self.key:
             object.__setattr__(self, "key", _seed(self.key))
-        if self.key is not None and not (_is_whole(self.key) and 0 < int(self.key) <= MASK):
+        if self.key is not None and not (is_whole(self.key) and 0 < int(self.key) <= MASK):
             raise ValueError(
                 "Words: key is no secret: expected a text, bytes, or a number such as secrets.randbits(64)"
             )
@@ -81,22 +84,18 @@ class Words:
             raise ValueError(
                 "Words: key without buckets: a file holds the words themselves then; give buckets=2**20 too"
             )
-        for name in ("ngrams", "characters"):
-            if isinstance(getattr(self, name), list):
-                object.__setattr__(self, name, tuple(getattr(self, name)))
         if isinstance(self.stop_words, Collection) and not isinstance(self.stop_words, (str, bytes, frozenset)):
             object.__setattr__(self, "stop_words", frozenset(self.stop_words))
         for name, right, expected in (
-            ("min_count", _is_number(self.min_count), "0 or more"),
-            ("smoothing", self.smoothing in (None, "auto") or _is_number(self.smoothing), "0 or more, or 'auto'"),
-            ("ngrams", _is_whole(self.ngrams) or _is_pair(self.ngrams), "a number of words, or (shortest, longest)"),
+            ("min_count", is_number(self.min_count) and self.min_count >= 0, "0 or more"),
+            ("ngrams", is_whole(self.ngrams) or _is_pair(self.ngrams), "a number of words, or (shortest, longest)"),
             (
                 "characters",
                 self.characters is None or (_is_pair(self.characters) and max(self.characters) <= LONGEST),
                 f"(shortest, longest) up to {LONGEST}, or None",
             ),
-            ("neighbours", _is_whole(self.neighbours) and 0 <= self.neighbours <= 2, "0, 1 or 2 edits"),
-            ("min_length", _is_whole(self.min_length) and self.min_length <= LONGEST, f"a number from 1 to {LONGEST}"),
+            ("neighbours", is_whole(self.neighbours) and 0 <= self.neighbours <= 2, "0, 1 or 2 edits"),
+            ("min_length", is_whole(self.min_length) and self.min_length <= LONGEST, f"a number from 1 to {LONGEST}"),
             ("stop_words", _are_texts(self.stop_words), "a set of words"),
             ("stem", self.stem is None or isinstance(self.stem, str), "a language, as 'english', or None"),
             ("function", self.function is None or callable(self.function), "a callable from text to tokens, or None"),
@@ -145,16 +144,8 @@ def _seed(secret: str | bytes) -> int:
     return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little") or 1
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < math.inf
-
-
 def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and all(map(_is_whole, value))
+    return isinstance(value, tuple) and len(value) == 2 and all(map(is_whole, value))
 
 
 def _are_texts(value: Any) -> bool:

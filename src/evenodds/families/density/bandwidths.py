@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from evenodds.arguments import is_number
 from evenodds.errors import DataError
 from evenodds.families.density import binning, sums
 from evenodds.families.density.points import Points, Sums
@@ -48,7 +49,7 @@ def bandwidth_of(rule: float | str, points: Points, shape: Shape | Bell) -> floa
             return leave_one_out(points, shape) * unit
         found = {"scott": scott, "silverman": silverman, "sj": sheather_jones, "isj": botev}[rule](points)
         return found * shape.spread * unit
-    if not (isinstance(rule, (int, float, np.number)) and not isinstance(rule, bool) and 0 < rule < math.inf):
+    if not is_number(rule, above=0):
         raise ValueError(f"bandwidth={rule!r}: expected a number above 0, or one of {', '.join(map(repr, RULES))}")
     return float(rule)
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenodds.arguments import one_of
 from evenodds.families.leaves import Floats
 
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -130,6 +131,5 @@ SHAPES: dict[str, Shape | Bell] = {
 
 def shape_of(name: str) -> Shape | Bell:
     """The kernel of this name."""
-    if name not in SHAPES:
-        raise ValueError(f"kernel={name!r}: expected one of {', '.join(map(repr, SHAPES))}")
+    one_of("kernel", name, SHAPES)
     return SHAPES[name]

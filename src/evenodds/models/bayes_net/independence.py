@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.arguments import tail_of
 from evenodds.data.files import is_source, read
 from evenodds.data.memory import table
 from evenodds.data.source import Memory
 from evenodds.errors import DataError
-from evenodds.families.distribution import tail_of
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.reading import Columns, Encoded, encode, weighed
 from evenodds.models.bayes_net.tables import check_size

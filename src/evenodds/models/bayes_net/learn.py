@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.arguments import one_of
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.errors import DataError, did_you_mean, warn
@@ -51,8 +52,8 @@ class Wanted:
     random_state: Seed = 0
 
     def __post_init__(self) -> None:
-        if self.search is not None and self.search not in SEARCHES:
-            raise ValueError(f"search={self.search!r}: expected one of {', '.join(map(repr, SEARCHES))}")
+        if self.search is not None:
+            one_of("search", self.search, SEARCHES)
         if self.missing not in ("ignore", "em"):
             raise ValueError(f"missing={self.missing!r}: expected 'ignore' or 'em'")
         if self.structure is None and self.search in (None, "star", "tan") and self.target is None:

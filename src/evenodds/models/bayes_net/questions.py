@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evenodds.errors import DataError, whole
-from evenodds.families.distribution import Seed, generator, tail_of
+from evenodds.arguments import one_of, tail_of, whole
+from evenodds.errors import DataError
+from evenodds.families.distribution import Seed, generator
 from evenodds.models.bayes_net import d_separation
 from evenodds.models.bayes_net.answers import Answer
 from evenodds.models.bayes_net.sampling import draw, gibbs, weighted
@@ -66,12 +67,11 @@ class Questions:
                 raise DataError(f"node {node!r} is asked for and given too: leave it out on one side")
         if method == "exact":
             found = network.inference.query(asked, hard, soft)
-        elif method in METHODS:
+        else:
+            one_of("method", method, METHODS)
             draws = whole("draws", draws)
             how = weighted if method == "weighting" else gibbs
             found = how(network.plan, network.flat, network.order, asked, hard, soft, draws, random_state)
-        else:
-            raise ValueError(f"method={method!r}: expected one of {', '.join(map(repr, METHODS))}")
         return Answer(tuple(nodes), tuple(network.states[node] for node in nodes), found)
 
     def query_interval(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import is_whole
 from evenodds.cells import Coded, codes, numbers, target_kind
 from evenodds.data.decide import VALUES
 from evenodds.data.memory import Table
@@ -130,7 +131,7 @@ def _as_number(text: str) -> tuple[float, str]:
 
 
 def _edges(name: str, told: Any, raw: Any, mass: Floats) -> tuple[float, ...]:
-    if isinstance(told, (int, np.integer)) and not isinstance(told, bool):
+    if is_whole(told):
         if told < 2:
             raise DataError(f"cuts={{{name!r}: {told}}}: expected 2 parts or more, or a list of edges")
         x = numbers(raw, name)

@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from evenodds.arguments import one_of
 from evenodds.families import Categorical
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.tallies import of_counts
@@ -27,8 +28,7 @@ ESS = 10.0  # pseudo-rows of bdeu, if not told
 
 def check_criterion(criterion: str, ess: float) -> None:
     """Refuse the name of a criterion that is none."""
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion={criterion!r}: expected one of {', '.join(map(repr, CRITERIA))}")
+    one_of("criterion", criterion, CRITERIA)
     if not 0 < ess < np.inf:
         raise ValueError(f"ess={ess}: expected a number of pseudo-rows above 0")
 

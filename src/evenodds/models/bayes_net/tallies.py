@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.arguments import one_of, smoothing_of
 from evenodds.errors import DataError, brief
 from evenodds.families import Categorical, Dirichlet, Estimate
 from evenodds.families.base import COLUMN, check_estimate
@@ -48,11 +49,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_estimate(self.estimate)
-        if self.prior not in PRIORS:
-            raise ValueError(f"prior={self.prior!r}: expected one of {', '.join(map(repr, PRIORS))}")
-        number = isinstance(self.smoothing, (int, float, np.number)) and not isinstance(self.smoothing, bool)
-        if self.smoothing != "auto" and not (number and 0 <= float(self.smoothing) < np.inf):
-            raise ValueError(f"smoothing={self.smoothing!r}: expected a number, 0 or more, or 'auto'")
+        one_of("prior", self.prior, PRIORS)
+        object.__setattr__(self, "smoothing", smoothing_of(self.smoothing))
 
     def check(self, other: Settings) -> None:
         """Refuse other settings: tables of a sum would depend on which network came first."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evenodds.arguments import is_number
 from evenodds.errors import DataError, did_you_mean
 from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.design import Design
@@ -108,6 +109,6 @@ def as_prior(prior: Any) -> GaussianPrior | Literal["jeffreys"] | None:
     if isinstance(prior, str):
         if prior == JEFFREYS:
             return JEFFREYS
-    elif isinstance(prior, (int, float, np.number)) and not isinstance(prior, bool):
+    elif is_number(prior):
         return GaussianPrior(0.0, float(prior)) if prior else None
     raise ValueError(f"prior={prior!r}: expected a precision, a GaussianPrior, 'jeffreys', or None for none")

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-
-from evenodds.errors import whole
+from evenodds.arguments import is_number, one_of, whole
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian
 from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.minimise import SOLVERS, TOLERANCE, Solver
@@ -52,11 +50,10 @@ class RegressionSettings:
             name = getattr(self.family, "__name__", repr(self.family))
             raise ValueError(f"family={name}: expected one of {', '.join(FAMILIES)}")
         for name, allowed in (("errors", ERRORS), ("solver", SOLVERS), ("missing", ("refuse", "drop"))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
+            one_of(name, getattr(self, name), allowed)
         for name in ("tolerance", "rate", "variance"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+            if value is not None and not is_number(value, above=0):
                 raise ValueError(f"{name}={value!r}: expected a number above 0")
         whole("max_iter", self.max_iter)
         object.__setattr__(self, "prior", as_prior(self.prior))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from evenodds.arguments import is_whole
 from evenodds.cells import Coded, numbers
 from evenodds.data.files import Files, is_source, read
 from evenodds.data.memory import table
@@ -112,7 +113,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
     def as_column(self) -> Column:
         """The same as a column of naive Bayes, a mixture for each class, from the histogram and its own start."""
         auto = isinstance(self.k, str) and self.k == "auto"
-        if self.family is not Gaussian or not (auto or isinstance(self.k, (int, np.integer))):
+        if self.family is not Gaussian or not (auto or is_whole(self.k)):
             raise ValueError(
                 "as a column of naive Bayes a mixture is a mixture of Gaussians, with k a number or 'auto'"
             )

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import whole
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError, whole
+from evenodds.errors import DataError
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.errors import whole
+from evenodds.arguments import one_of, whole
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian, Poisson
 
 Covariance = Literal["full", "tied", "diagonal", "spherical"]
@@ -47,8 +47,7 @@ class MixtureSettings:
         if self.family not in FAMILIES.values():
             raise ValueError(f"family={self.family!r}: expected Gaussian, Bernoulli, Poisson or Categorical")
         for name, allowed in (("covariance", COVARIANCES), ("criterion", CRITERIA), ("start", STARTS)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}")
+            one_of(name, getattr(self, name), allowed)
         if self.covariance != "full" and self.family is not Gaussian:
             raise ValueError(f"covariance={self.covariance!r} is for Gaussians: a {self.family.__name__} has none")
         for name in ("n_init", "max_iter"):

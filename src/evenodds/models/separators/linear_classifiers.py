@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from evenodds.errors import DataError, warn, whole
+from evenodds.arguments import whole
+from evenodds.errors import DataError, warn
 from evenodds.families.leaves import Floats
 from evenodds.models.separators.linear_rule import LinearRule
 from evenodds.models.separators.perceptron import walk

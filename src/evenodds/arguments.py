@@ -1,0 +1,81 @@
+"""What an argument may be: a number, a whole one, one of a few words, a level. What it may not be is refused by name.
+
+numpy's numbers are numbers; True and False are none.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any, TypeGuard
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether this is a whole number.
+
+    >>> is_whole(3), is_whole(True), is_whole(3.0), is_whole("3")
+    (True, False, False, False)
+    """
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
+def is_number(value: object, above: float = -math.inf) -> TypeGuard[float]:
+    """Whether this is a finite number above another.
+
+    >>> is_number(0.5), is_number(0.5, above=1), is_number(math.nan), is_number(True), is_number("1")
+    (True, False, False, False, False)
+    """
+    if is_whole(value):
+        return above < value
+    from numbers import Real
+
+    return isinstance(value, Real) and not isinstance(value, bool) and above < float(value) < math.inf
+
+
+def native(value: Any) -> Any:
+    """A number of numpy's as Python's own, which is written to files; anything else as it is."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
+def whole(name: str, value: object, least: int = 1) -> int:
+    """A whole number, `least` or more.
+
+    >>> whole("n_samples", 3), whole("n_samples", 0, least=0)
+    (3, 0)
+    """
+    if not is_whole(value) or value < least:
+        raise ValueError(f"{name}={value!r}: expected a whole number, {least} or more")
+    return operator.index(value)
+
+
+def one_of(name: str, value: object, allowed: Iterable[object]) -> None:
+    """Refuse what is none of a few words.
+
+    >>> one_of("prior", "pool", ("pooled", "flat"))
+    Traceback (most recent call last):
+    ValueError: prior='pool': expected one of 'pooled', 'flat'
+    """
+    known = list(allowed)
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, known))}")
+
+
+def smoothing_of(value: Any, where: str = "") -> Any:
+    """How much is smoothed: so many pseudo-counts, or "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return value
+    if not (is_number(value) and value >= 0):
+        raise ValueError(f"{where}smoothing={value!r}: expected 0 or more, or 'auto'")
+    return native(value)
+
+
+def tail_of(level: float) -> float:
+    """What an interval of this probability leaves out at either end."""
+    if not (is_number(level) and 0 < level < 1):
+        raise ValueError(f"level={level!r}: expected a probability between 0 and 1, such as 0.95")
+    return (1 - level) / 2
