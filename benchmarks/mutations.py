@@ -137,7 +137,7 @@ MUTATIONS = [
         ("tests/test_naive_bayes.py", "tests/test_lectures.py"),
     ),
     Mutation(
-        M + "logs.py",
+        "logs.py",
         "joint -= np.log(np.add.reduce(np.exp(joint)))",
         "joint -= 0.0",
         ("tests/test_naive_bayes.py",),

@@ -401,3 +401,31 @@ def test_few_rows_share_and_many_pick_one():
     assert sum(one.share > 0.1 for one in shared(losses, 30)) == 3
     assert sum(one.share > 0 for one in shared(losses, 30, 0.36)) == 1  # none but the best is above the least
     assert [one.share for one in shared(losses, 3_000)] == [0.0, 1.0, 0.0]
+
+
+def test_what_earlier_rows_said_of_two_classes_counts_in_full():
+    """partial_fit == Laplace: the later rows' own cost, and a Gaussian as sharp as the earlier rows made it."""
+    rng = np.random.default_rng(0)
+
+    def rows(slope):
+        x = rng.normal(size=(2000, 1))
+        return x, (rng.random(2000) < 1 / (1 + np.exp(-slope * x[:, 0]))).astype(int)
+
+    (x, y), (later, z) = rows(2.0), rows(0.0)
+    first = eo.NaiveLogistic(eo.Gaussian, scale=0.0, strength=1e-3, quadratic=False).fit(x, y)
+    [part] = first.model_.features.parts
+
+    def design(x):
+        return np.column_stack([np.ones(len(x)), np.clip((x[:, 0] - part.shift) / part.scale, -4, 4)])
+
+    def weights(model):
+        return model.weights[:, 1] - model.weights[:, 0]
+
+    old, D = weights(first.model_), design(x)
+    p = 1 / (1 + np.exp(-D @ old))
+    sharp, b, D = (np.square(D) * (p * (1 - p))[:, None]).sum(axis=0), old.copy(), design(later)
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-D @ b))
+        slope = D.T @ (p - z) + sharp * (b - old)
+        b -= np.linalg.solve(D.T @ (D * (p * (1 - p))[:, None]) + np.diag(sharp), slope)
+    np.testing.assert_allclose(weights(first.partial_fit(later, z).model_), b, rtol=1e-4, atol=1e-5)

@@ -1175,3 +1175,21 @@ def test_a_program_without_an_answer_is_said_plainly(monkeypatch):
     with pytest.warns(eo.RegressionWarning, match="whether coefficients are infinite was not found out: the linear"):
         found = eo.GLM(eo.Bernoulli).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1]).model_
     assert not found.infinite.any()
+
+
+def test_what_is_all_but_impossible_keeps_its_digits():
+    x = np.linspace(-1, 1, 40)[:, None]
+    glm = eo.GLM(eo.Bernoulli).fit(x, (np.sin(9 * x[:, 0]) + 2 * x[:, 0] > 0).astype(int))
+    far = 60 / glm.model_["x0"]
+    np.testing.assert_allclose(
+        glm.predict_proba([[far], [-far]]), np.exp(glm.predict_log_proba([[far], [-far]])), rtol=1e-12
+    )
+    assert glm.predict_proba([[far]])[0, 0] > 0
+    for low, high, p in zip(*glm.predict_interval([[far]]), glm.predict_proba([[far]])):
+        assert np.all((low < p) & (p <= high))
+
+
+def test_a_name_that_two_coefficients_have_is_asked_back():
+    frame = {"intercept": [0.0, 1.0, 2.0, 3.0], "x": [1.0, 0.0, 1.0, 1.0]}
+    with pytest.raises(eo.DataError, match="prior: there are two coefficients 'intercept', and either may be meant"):
+        eo.GLM(prior=eo.GaussianPrior(precision={"intercept": 1.0})).fit(frame, [1.0, 2.0, 4.0, 3.0])

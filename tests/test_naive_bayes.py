@@ -757,3 +757,25 @@ def test_a_column_that_a_table_has_not_is_told_its_neighbour():
     assert table[np.int64(0)] == table.rows[0]
     with pytest.raises(KeyError, match="column 'hihg' not found; did you mean 'high'"):
         table["hihg"]
+
+
+def test_probabilities_of_classes_that_add_up_to_1_by_rounding_do_so_exactly():
+    nb = eo.NaiveBayes(class_prior=[0.333333] * 3).fit({"x": ["a", "b", "c"] * 3}, ["u", "v", "w"] * 3)
+    assert np.exp(nb.model_.log_prior).sum() == pytest.approx(1.0, abs=1e-15)
+    assert len(nb.sample(5, random_state=0)) == 5
+
+
+def test_rows_impossible_in_every_class_are_told_once_and_where_it_was_asked():
+    nb = eo.NaiveBayes(eo.Categorical, smoothing=0).fit({"a": list("uv") * 2, "b": list("uv") * 2}, list("xy") * 2)
+    rows = {"a": ["u"] * 70_000, "b": ["v"] * 70_000}
+    for ask in (nb.predict_proba, nb.predict, nb.predict_log_proba):
+        with pytest.warns(UserWarning, match="70,000 rows impossible in every class") as told:
+            ask(rows)
+        assert [one.filename for one in told] == [__file__]
+
+
+def test_a_named_target_of_values_as_good_as_all_different_is_refused_in_memory_as_in_files():
+    with pytest.raises(
+        eo.DataError, match="the target 'y' has 300 different values in 300 rows: expected a few classes"
+    ):
+        eo.NaiveBayes().fit({"x": list(range(300)), "y": [f"c{i}" for i in range(300)]}, "y")

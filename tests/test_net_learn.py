@@ -844,3 +844,34 @@ def test_independence_within_layers_is_tested_as_scipy_tests_each_of_them():
     assert 2 * found.nats == pytest.approx(statistic, rel=1e-12)
     assert found.degrees == sum(one.dof for one in each) == 4 * 2 * 4
     assert found.p_value == pytest.approx(stats.chi2.sf(statistic, found.degrees), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"smoothing": 5.0}, {"prior": "flat"}, {"prior": "bdeu", "smoothing": 3.0}], ids=str
+)
+def test_tables_are_those_that_filling_in_came_to(how):
+    """Filled in once more, under the network's own tables, the rows count what they were counted."""
+    rng = np.random.default_rng(3)
+    a = rng.choice(["x", "y", "z"], 80, p=[0.5, 0.3, 0.2])
+    b = np.where(rng.random(80) < 0.8, np.where(a == "x", "p", "q"), "r")
+    rows = {
+        "a": np.where(rng.random(80) < 0.5, a, None).tolist(),
+        "b": np.where(rng.random(80) < 0.7, b, None).tolist(),
+    }
+    net = eo.BayesNet("a -> b", missing="em", **how).fit(rows).model_
+    joint, counted = net.query("a", "b").probabilities, np.zeros((3, 3))
+    for one, other in zip(rows["a"], rows["b"]):
+        if one is not None or other is not None:  # a row of which nothing is known says nothing
+            some = joint.copy()
+            if one is not None:
+                some[[state != one for state in net.states["a"]]] = 0
+            if other is not None:
+                some[:, [state != other for state in net.states["b"]]] = 0
+            counted += some / some.sum()
+    mine, theirs = net.counts["a"].ravel(), counted.sum(axis=1)
+    np.testing.assert_allclose(mine / mine.sum(), theirs / theirs.sum(), atol=1e-3)
+
+
+def test_a_network_that_is_worth_nothing_is_one_without_rows():
+    net = eo.BayesNet("a -> b").fit({"a": list("xyxy"), "b": list("ppqq")}).model_
+    assert net.fade(0) == net - net

@@ -415,7 +415,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence():
         separation(np.array([[1, 2], [1, np.nan], [1, 3]]), y, ["a", "b"])
     with pytest.raises(DataError, match="infinity: column 'a'"):
         separation(np.array([[np.inf, 2], [1, 0], [1, 3]]), y, ["a", "b"])
-    with pytest.raises(DataError, match="the target has only one class, '0': there is nothing to separate"):
+    with pytest.raises(DataError, match="the target has only one class, '0': there is nothing to tell apart"):
         separation(X, np.zeros(3, int), ["a", "b"])
     with pytest.raises(DataError, match="only one class, '1'"):
         separation(X, np.array([0, 1, 1]), weights=[0, 1, 1])

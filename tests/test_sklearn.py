@@ -254,3 +254,32 @@ def test_a_class_with_one_row_has_a_finite_density():
 def test_strings_and_holes_are_no_error():
     X = pd.DataFrame({"c": ["a", None, "b", "a"], "x": [1.0, 2.0, np.nan, 4.0]})
     assert eo.NaiveBayes().fit(X, [0, 1, 1, 0]).predict(X).shape == (4,)
+
+
+CLASSIFIERS = {
+    "NaiveBayes": lambda: eo.NaiveBayes(),
+    "NaiveLogistic": lambda: eo.NaiveLogistic(),
+    "GLM": lambda: eo.GLM(eo.Bernoulli, prior=1.0),
+    "BayesNet": lambda: eo.BayesNet(search="star", cuts={"x": 3}),
+    "LinearSeparator": lambda: eo.LinearSeparator(),
+    "Perceptron": lambda: eo.Perceptron(random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_score_is_the_share_of_right_predictions_or_says_that_classes_are_written_otherwise(name):
+    x = pd.DataFrame({"x": np.r_[np.linspace(-3, -0.5, 30), np.linspace(0.5, 3, 30)]})
+    y = np.repeat([0, 1], 30)
+    told = CLASSIFIERS[name]().fit(x, y)
+    mixed = np.where(np.arange(60) % 7 == 0, 1 - y, y)
+    for same in (mixed, mixed.astype(float), pd.Series(mixed), mixed.astype(str), mixed.astype(object)):
+        assert told.score(x, same) == pytest.approx(np.mean(told.predict(x) == mixed))
+    weights = np.arange(60.0)
+    assert told.score(x, mixed, weights) == pytest.approx(np.average(told.predict(x) == mixed, weights=weights))
+    assert told.score(x, np.where(mixed == 1, 1, 7)) == pytest.approx(np.mean((told.predict(x) == 1) & (mixed == 1)))
+    with pytest.raises(eo.DataError, match="no row has a class that was learnt: here are 'false', 'true', learnt were"):
+        told.score(x, mixed == 1)
+    with pytest.raises(eo.DataError, match="missing in row 2"):
+        told.score(x, [None if i == 2 else int(c) for i, c in enumerate(mixed)])
+    with pytest.raises(eo.DataError, match="no rows with a class and a weight"):
+        told.score(x, mixed, np.zeros(60))

@@ -43,6 +43,7 @@ from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, check_weights, count
 from evenodds.labels import Fixed, Grid, Ints, Labels, canonical
+from evenodds.logs import log_sum
 from evenodds.tally import Leaf, Numbers, Tally
 
 BINS = 15  # of confidence, equally wide, each with its lower end
@@ -203,11 +204,9 @@ def log_odds(log: Floats, p: Floats, top: Ints) -> Floats:
     """log p - log (1 - p) of every class, without cancellation: 1 - p of the top class is the sum of the others."""
     every, others = np.arange(len(top)), log.copy()
     others[every, top] = -np.inf
-    second = others.max(axis=1, keepdims=True)
-    others -= np.where(np.isneginf(second), 0.0, second)
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = log - np.log1p(-p)
-        odds[every, top] = log[every, top] - (second[:, 0] + np.log(np.exp(others).sum(axis=1)))
+        odds[every, top] = log[every, top] - log_sum(others)
     return odds
 
 

@@ -17,6 +17,7 @@ from evenodds.families.kernel import Kernel
 from evenodds.families.leaves import Floats, plain, share
 from evenodds.families.left_out import How, Left, less
 from evenodds.families.normal_gamma import LOG_2PI
+from evenodds.logs import log_sum
 from evenodds.schema import Column
 from evenodds.tally import Tally
 
@@ -106,7 +107,7 @@ class Gaussians(FromHistogram):
                 for g, bells in enumerate(groups):
                     if bells is None:
                         continue
-                    found[:, g] = _log_sum(_log_bells(x[:, None], bells.weights, bells.means, bells.variances))
+                    found[:, g] = log_sum(_log_bells(x[:, None], bells.weights, bells.means, bells.variances))
                     found[:, g] += np.log(counts[g])
                     mine = np.flatnonzero(left.groups == g)
                     rows = (x[mine], at[mine], loose[mine], left.amounts[mine])
@@ -229,14 +230,9 @@ def _without(
     known = (before * bells.slack - out * slack[:, None]) / rest
     spread = (before * (bells.variances - bells.slack) - out * apart * apart) / rest - moved * moved
     variance = np.maximum(spread, 0.0) + np.maximum(known, least)
-    return _log_sum(_log_bells(x[:, None], mass, bells.means + moved, np.where(mass > 0, variance, 1.0)))
+    return log_sum(_log_bells(x[:, None], mass, bells.means + moved, np.where(mass > 0, variance, 1.0)))
 
 
 def _log_bells(x: Any, weights: Any, means: Any, variances: Any) -> Any:
     """log of weight · density."""
     return np.log(weights) - 0.5 * (LOG_2PI + np.log(variances) + np.square((x - means) / np.sqrt(variances)))
-
-
-def _log_sum(logs: Floats) -> Floats:
-    """log Σ e^x over the last axis."""
-    return np.asarray(np.logaddexp.reduce(logs, axis=-1))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats, share
 from evenodds.labels import GOLDEN, Ints, Keys, mixed
+from evenodds.logs import log_sum
 from evenodds.text.counts import Counts
 from evenodds.text.words import Words
 
@@ -99,8 +100,7 @@ def imagined(counts: Counts, words: Words) -> Callable[[float], float]:
 
     def score(strength: float) -> float:
         joint = said(strength) + prior
-        top = joint.max(axis=1)
-        own = joint[every, mine] - top - np.log(np.exp(joint - top[:, None]).sum(axis=1))
+        own = joint[every, mine] - log_sum(joint)
         return float(own @ drawn.weights)
 
     return score

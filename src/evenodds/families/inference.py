@@ -14,6 +14,7 @@ from evenodds.errors import did_you_mean, listed
 from evenodds.families.base import Family
 from evenodds.families.distribution import Conjugate, Distribution, Seed, generator, tidy
 from evenodds.families.leaves import Floats
+from evenodds.logs import log_sum
 from evenodds.show import Frame
 from evenodds.tally import Tally
 
@@ -244,8 +245,7 @@ def weigh(
     values = np.array([log_evidence[name] + _log(weights[name]) for name in models])
     if not np.isfinite(values.max()):
         raise ValueError("the data are impossible under every model")
-    share = np.exp(values - values.max())
-    share /= share.sum()
+    share = np.exp(values - log_sum(values))
     first = next(iter(log_evidence.values()))
     return Frame(
         [

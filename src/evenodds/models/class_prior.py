@@ -68,4 +68,4 @@ def _given(prior: Any, classes: list[str]) -> Floats:
         raise ValueError(f"class_prior has {len(shares)} probabilities for {len(classes)} classes")
     if np.any(shares < 0) or not np.isclose(shares.sum(), 1.0):
         raise ValueError(f"class_prior adds up to {shares.sum():g}: expected probabilities that add up to 1")
-    return shares
+    return np.asarray(shares / shares.sum())

@@ -18,11 +18,10 @@ from evenodds.data.memory import Table, table
 from evenodds.data.source import Batch
 from evenodds.data.sum import target_codes
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, check_weights
+from evenodds.logs import made_possible, warn_of_impossible
 from evenodds.models.explanation import Explanations
-from evenodds.models.learn import check_few, under
-from evenodds.models.logs import made_possible
+from evenodds.models.learn import under
 from evenodds.models.shell import (
     Shell,
     check_named,
@@ -34,6 +33,7 @@ from evenodds.models.shell import (
     of_files,
     target_name,
 )
+from evenodds.models.targets import Told, check_few, places_among, required
 from evenodds.schema import Schema
 
 R = TypeVar("R")
@@ -73,13 +73,12 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             whole = table(X)
             raw = whole[y]
             rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
-            if fractions(raw) is not None and reset:
-                check_few(codes(raw), f"the target {y!r}")
+            fractions(raw)
+            if reset:
+                cells = codes(raw)
+                check_few(len(cells.labels), len(cells.codes), f"the target {y!r}")
         else:
-            if y is None:
-                raise ValueError(
-                    f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-                )
+            required(y, self)
             rows, raw = self._features(X, reset=reset), classes_of(y)
         return Learnt(rows, target_codes(raw, rows.rows), check_weights(weights, rows.rows)), target_kind(raw)
 
@@ -109,7 +108,7 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """log p(c | x), up to what no class changes."""
         joint: Floats = self.model_.log_joint(rows, self.threads)
         if not np.isfinite(joint.sum()):  # some class is impossible: perhaps all of a row's are
-            made_possible(joint.T, self.model_.log_start)
+            warn_of_impossible(made_possible(joint.T, self.model_.log_start)[1])
         return joint
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -129,16 +128,11 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is told. `y` is a column's name, or a value for each row."""
 
-        def told(rows: Learnt) -> Floats:
+        def told(rows: Learnt) -> Told:
             best = self._scores(rows.rows).argmax(axis=1)
-            right = self.model_.places(rows.target.labels)[rows.target.places] == best
-            weights = np.ones(len(right)) if rows.weights is None else rows.weights
-            return np.array([weights @ right, weights.sum()])
+            return Told.of(best, places_among(self.classes_, rows.target), rows.target, rows.weights)
 
-        right, every = sum(self._learnt(X, y, sample_weight, told), np.zeros(2))
-        if not every:
-            raise DataError("there are no rows with a class and a weight to judge by")
-        return float(right / every)
+        return sum(self._learnt(X, y, sample_weight, told), Told()).share(self.classes_)
 
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class against the first; with more classes, log p(c | x)."""

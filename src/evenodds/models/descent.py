@@ -14,9 +14,9 @@ import numpy as np
 from evenodds.data.kept import Learnt
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
+from evenodds.logs import log_sum
 from evenodds.models.alternatives import Alternative, narrow
 from evenodds.models.left_out import ByColumn, LeftOut
-from evenodds.models.logs import log_sum
 from evenodds.models.naive_bayes import Model
 from evenodds.models.power import Rows, believed, powers
 from evenodds.models.temper import Said, fit

@@ -13,6 +13,7 @@ from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, WordCounts
+from evenodds.logs import normalise, warn_of_impossible
 from evenodds.models.explanation import (
     Explanation,
     Passage,
@@ -23,7 +24,6 @@ from evenodds.models.explanation import (
     token_evidence,
     word_terms,
 )
-from evenodds.models.logs import normalise
 from evenodds.models.naive_bayes import Model
 from evenodds.show import plain
 from evenodds.text.listed import shrunk
@@ -41,7 +41,8 @@ def explain(model: Model, rows: Table, of: Any = None, against: Any = None) -> l
     for log_p in evidence.values():
         joint = joint + log_p
     impossible = joint.max(axis=1) == -np.inf  # each class by another column
-    log_proba = normalise(joint.T, model.log_start).T
+    log_proba = normalise(joint.T, model.log_start)[0].T
+    warn_of_impossible(int(impossible.sum()))
     if len(model.classes) < 2:
         raise DataError("the model has one class only: there is nothing to explain")
     told = [None if label is None else model.place(label) for label in (of, against)]

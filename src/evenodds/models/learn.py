@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from evenodds.cells import Coded, codes, target_kind
+from evenodds.cells import codes, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, PART_TEXTS, Kept, Learnt, chosen
 from evenodds.data.memory import Table
@@ -17,11 +17,11 @@ from evenodds.data.sum import sum_source
 from evenodds.errors import DataError, did_you_mean, listed
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
+from evenodds.models.targets import check_few, check_two
 from evenodds.schema import Column, Schema
 from evenodds.texts import Texts, numbers
 
 MANY_SCORES = 1 << 23  # of rows that are kept, for all classes and columns
-MANY = 100  # different values of a target, from which on they may not be half of the rows
 
 
 def learn(
@@ -111,17 +111,8 @@ def _target_kind(sample: Table, target: str, where: str) -> str:
     classes = codes(raw, f"{where}: the target {target!r}")
     if not (classes.codes >= 0).any():
         raise DataError(f"{where}: the target {target!r} has no values in the first rows")
-    check_few(classes, f"{where}: the target {target!r}")
+    check_few(len(classes.labels), int((classes.codes >= 0).sum()), f"{where}: the target {target!r}")
     return target_kind(raw)
-
-
-def check_few(classes: Coded, what: str) -> None:
-    """Refuse a target whose values are as good as all different: they are no classes."""
-    known = int((classes.codes >= 0).sum())
-    if MANY < len(classes.labels) > known / 2:
-        raise DataError(
-            f"{what} has {len(classes.labels):,} different values in {known:,} rows: expected a few classes"
-        )
 
 
 def check_classes(model: Model, where: str = "") -> None:
@@ -133,9 +124,7 @@ def check_classes(model: Model, where: str = "") -> None:
         none = f"{where} has no rows with a class and a weight"
         raise DataError(none if where else "all weights are zero: a row of weight 0 is no row")
     try:
-        if len(model.classes) < 2:
-            only = str(model.classes[0])
-            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+        check_two(model.classes)
         _check_factors(model)
         model.log_prior  # noqa: B018
     except ValueError as error:

@@ -26,9 +26,9 @@ from evenodds.families import Dirichlet
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.families.left_out import How, Left, less, once_each
 from evenodds.labels import Ints
+from evenodds.logs import normalise, warn_of_impossible
 from evenodds.models.class_prior import class_prior, pseudo_rows
 from evenodds.models.column_prior import unseen_strength
-from evenodds.models.logs import normalise
 from evenodds.models.naive_bayes import Model
 from evenodds.models.scorer import BLOCK, block_size
 from evenodds.models.temper import Said, fit
@@ -61,11 +61,14 @@ def leave_one_out(
             total += believed * evidence
         nothing = np.isneginf(first).all(axis=1)  # the model's only row: without it there is no class
         total[nothing] = 0.0
-        found = normalise(total.T, first.T).T
-        found[nothing] = -np.inf
-        return found
+        found, rows = normalise(total.T, first.T)
+        found[:, nothing] = -np.inf
+        impossible.append(rows)
+        return found.T
 
-    parts = (left or LeftOut(model)).blocks(learnt_of(x, y, weights), proba, threads)
+    impossible = list[int]()
+    parts = list((left or LeftOut(model)).blocks(learnt_of(x, y, weights), proba, threads))
+    warn_of_impossible(sum(impossible))
     return np.concatenate([np.empty((0, len(model.classes))), *parts])
 
 

@@ -22,10 +22,10 @@ from evenodds.errors import DataError, did_you_mean, listed, many
 from evenodds.families import Distribution, WordCounts
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Grid, Labels, canonical
+from evenodds.logs import log_sum
 from evenodds.models.class_prior import log_prior
 from evenodds.models.column_prior import column_prior, strengths
 from evenodds.models.estimated import estimated
-from evenodds.models.logs import log_sum
 from evenodds.models.never_learnt import never_learnt
 from evenodds.models.saved import Saved
 from evenodds.models.scorer import Scorer

@@ -24,8 +24,8 @@ from evenodds.families.distribution import look_up
 from evenodds.families.leaves import Floats
 from evenodds.families.numeric import check_no_infinity
 from evenodds.labels import Labels
+from evenodds.logs import log_shares, normalise, warn_of_impossible
 from evenodds.models.column_prior import unseen_strength
-from evenodds.models.logs import log_shares, normalise
 from evenodds.texts import Texts
 
 if TYPE_CHECKING:
@@ -59,9 +59,18 @@ class Scorer:
     def log_proba(self, x: Any, threads: int | None = None) -> Floats:
         """log p(c | x) of each row and class."""
         total = self._message(x)
-        if total is None:
-            return self._blocks(x, threads, lambda total: normalise(total, self.start))
-        return log_shares(total, np.maximum.reduce(total)).T
+        if total is not None:
+            return log_shares(total, np.maximum.reduce(total)).T
+        impossible = []
+
+        def finish(total: Floats) -> Floats:
+            found, rows = normalise(total, self.start)
+            impossible.append(rows)
+            return found
+
+        found = self._blocks(x, threads, finish)
+        warn_of_impossible(sum(impossible))
+        return found
 
     def _blocks(self, x: Any, threads: int | None, finish: Callable[[Floats], Floats]) -> Floats:
         """finish(log p(c, x)) block by block, as (rows, classes)."""

@@ -17,9 +17,12 @@ from evenodds.data.files import read
 from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
+from evenodds.data.sum import target_codes
 from evenodds.data.threads import in_order
 from evenodds.errors import DataError, did_you_mean, warn
-from evenodds.families.leaves import Floats
+from evenodds.families.leaves import Floats, check_weights
+from evenodds.labels import Ints
+from evenodds.models.targets import Told, places_among
 from evenodds.replacing import Path
 from evenodds.schema import Schema, SchemaWarning
 from evenodds.show import free
@@ -230,6 +233,13 @@ def fractions(column: Any) -> NDArray[np.float64] | None:
     if np.isinf(x).any():
         raise DataError("Input y contains infinity or a value too large for dtype('float64').")
     return x
+
+
+def accuracy(classes: Any, best: Ints, X: Any, y: Any, sample_weight: Any) -> float:
+    """The share of rows whose class is told. `best` are places among the classes, `y` a column's name or a vector."""
+    target = target_codes(table(eager(X))[y] if isinstance(y, str) else classes_of(y), len(best))
+    told = Told.of(best, places_among(classes, target), target, check_weights(sample_weight, len(best)))
+    return told.share(classes)
 
 
 def check_named(weights: Any, *target: Any) -> None:

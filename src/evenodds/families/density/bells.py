@@ -19,6 +19,7 @@ import numpy as np
 
 from evenodds.families.leaves import Floats
 from evenodds.families.normal_gamma import LOG_2PI
+from evenodds.logs import log_sum
 
 MOST = 5  # bells that are tried where BIC may choose
 STEPS = 100
@@ -51,10 +52,8 @@ class Bells:
         """Each place's shares of the bells, and what is climbed."""
         apart = np.square(places[:, None] - self.means) + slack[:, None]
         logs = np.log(self.weights) - 0.5 * (LOG_2PI + np.log(self.variances)) - 0.5 * apart / self.variances
-        top = logs.max(axis=1, keepdims=True)
-        shares = np.exp(logs - top)
-        whole = shares.sum(axis=1, keepdims=True)
-        return shares / whole, float(counts @ (top + np.log(whole))[:, 0])
+        whole = log_sum(logs)
+        return np.exp(logs - whole[:, None]), float(counts @ whole)
 
 
 def fitted(places: Floats, slack: Floats, counts: Floats, k: int) -> Bells:

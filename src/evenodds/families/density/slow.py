@@ -7,6 +7,7 @@ import numpy as np
 from evenodds.families.density.shapes import Bell, Shape
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
+from evenodds.logs import log_sum
 
 
 def _apart(x: Floats, h: float, at: Floats) -> Floats:
@@ -34,6 +35,4 @@ def logs(shape: Shape | Bell, x: Floats, weights: Floats, h: float, at: Floats, 
         if isinstance(shape, Shape):
             return np.asarray(np.log((each * shape.at(u)).sum(axis=1)))
         terms = np.log(np.maximum(each, 0.0)) - 0.5 * u * u
-        most = terms.max(axis=1, keepdims=True, initial=-np.inf)
-        inside = np.exp(terms - np.where(np.isfinite(most), most, 0.0)).sum(axis=1)
-        return np.asarray(np.log(inside) + most[:, 0] - 0.5 * np.log(2 * np.pi))
+        return log_sum(terms) - 0.5 * np.log(2 * np.pi)

@@ -3,9 +3,10 @@
     expect      what each table would count, under the tables so far     one exact answer a row
     maximise    the tables of these counts, and of the pseudo-counts
 
-No step lowers log p(rows) + Σ pseudo-count · log p (Dempster, Laird and Rubin 1977). A mode has one pseudo-count less
-than its prior, or none. Cells below which nothing is known are not filled in: they say nothing of any table (they are
-barren). A node that no row has is hidden; its tables start at random.
+No step lowers log p(rows) + Σ pseudo-count · log p (Dempster, Laird and Rubin 1977). Pseudo-counts that depend on the
+counts are those of the counts in the end: they are formed anew, and steps taken again, until they stay. A mode has one
+pseudo-count less than its prior, or none. Cells below which nothing is known are not filled in: they say nothing of any
+table (they are barren). A node that no row has is hidden; its tables start at random.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ from evenodds.models.patterns import patterns
 from evenodds.tally import Leaf, Tally
 
 STEPS, CLOSE = 1000, 1e-9  # at most so many; enough where a step gains less than this share
+ROUNDS, SAME = 50, 1e-7  # of priors, at most; of a pseudo-count: what changes by less stays
 SHARES = Settings("mle")
 
 
 @dataclass(frozen=True)
 class Filled:
-    """Expected counts of each table, (parents' values, states), and what every step came to."""
+    """Expected counts of each table, (parents' values, states), and what every step came to under the last prior."""
 
     counts: dict[str, Floats]
     objective: list[float]
@@ -61,22 +63,35 @@ def fill_in(
         known.append((program, here, weigh))
     rng = generator(random_state)
     hidden = {node for node, at in zip(structure.nodes, places) if not np.any(rows.codes[at] >= 0)}
-    prior, tables = _start(structure, plan, static, settings, by_hand, hidden, rng)
-    counts, history, converged = static, list[float](), False
-    for _ in range(STEPS):
-        counts, total = static.copy(), 0.0
-        for program, here, weigh in known:
-            _, log_p, _ = program.run(tables, here, None, weigh, counts)
-            total += float(weigh @ log_p)
-        if total == -math.inf:
-            raise DataError("some rows have probability 0 under the tables: use a prior, or check tables given by hand")
-        history.append(total + _log_prior(prior, tables))
-        converged = len(history) > 1 and abs(history[-1] - history[-2]) <= CLOSE * max(abs(history[-1]), 1.0)
-        if converged:
+    prior = _prior(structure, plan, static, settings, by_hand)
+    tables = _start(structure, plan, static + prior, by_hand, hidden, rng)
+
+    def steps(tables: Floats, prior: Floats) -> tuple[Floats, Floats, list[float], bool]:
+        """The tables in the end, the counts expected under them, what every step came to, and if it was enough."""
+        history = list[float]()
+        for _ in range(STEPS):
+            counts, total = static.copy(), 0.0
+            for program, here, weigh in known:
+                _, log_p, _ = program.run(tables, here, None, weigh, counts)
+                total += float(weigh @ log_p)
+            if total == -math.inf:
+                raise DataError(
+                    "some rows have probability 0 under the tables: use a prior, or check tables given by hand"
+                )
+            history.append(total + _log_prior(prior, tables))
+            if len(history) > 1 and abs(history[-1] - history[-2]) <= CLOSE * max(abs(history[-1]), 1.0):
+                return tables, counts, history, True
+            tables = _maximise(structure, plan, counts + prior, by_hand)
+        return tables, counts, history, False
+
+    for _ in range(ROUNDS):
+        tables, counts, history, converged = steps(tables, prior)
+        before, prior = prior, _prior(structure, plan, counts, settings, by_hand)
+        stays = np.abs(prior - before).max(initial=0.0) <= SAME * max(float(prior.max(initial=0.0)), 1.0)
+        if stays or not converged:
             break
-        tables = _maximise(structure, plan, counts + prior, by_hand)
     found = {node: part for node, part in zip(structure.nodes, _split(plan, counts)) if node not in by_hand}
-    return Filled(found, history, converged)
+    return Filled(found, history, converged and bool(stays))
 
 
 def _distinct(codes: Ints, weights: Floats | None) -> tuple[Ints, Floats]:
@@ -101,26 +116,32 @@ def _split(plan: Plan, flat: Floats) -> list[Floats]:
     return [flat[a:b].reshape(-1, size) for a, b, size in zip(plan.starts, ends, plan.sizes)]
 
 
+def _prior(
+    structure: Structure, plan: Plan, counts: Floats, settings: Settings, by_hand: Mapping[str, Floats]
+) -> Floats:
+    """The pseudo-counts beside some counts."""
+    parts = []
+    for node, part in zip(structure.nodes, _split(plan, counts)):
+        none = node in by_hand or settings.estimate == "mle"
+        pseudo = np.zeros(part.shape) if none else pseudo_counts(part, settings)
+        parts.append((np.maximum(pseudo - 1, 0.0) if settings.estimate == "map" else pseudo).ravel())
+    return np.concatenate(parts)
+
+
 def _start(
-    structure: Structure, plan: Plan, counts: Floats, settings: Settings, by_hand: Mapping[str, Floats],
-    hidden: set[str], rng: np.random.Generator,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """The pseudo-counts, which stay, and tables to start from: those of the cells that are known."""
-    prior, tables = [], []
+    structure: Structure, plan: Plan, counts: Floats, by_hand: Mapping[str, Floats], hidden: set[str],
+    rng: np.random.Generator,
+) -> Floats:  # fmt: skip
+    """Tables to start from: those of the cells that are known, and of pseudo-counts."""
+    tables = []
     for node, part in zip(structure.nodes, _split(plan, counts)):
         if node in by_hand:
-            prior.append(np.zeros(part.size))
             tables.append(by_hand[node].ravel())
-            continue
-        pseudo = np.zeros(part.shape) if settings.estimate == "mle" else pseudo_counts(part, settings)
-        if settings.estimate == "map":
-            pseudo = np.maximum(pseudo - 1, 0.0)
-        prior.append(pseudo.ravel())
-        if hidden & {node, *structure.parents[node]}:
+        elif hidden & {node, *structure.parents[node]}:
             tables.append(rng.dirichlet(np.ones(part.shape[1]), len(part)).ravel())
         else:  # nothing that is missing is impossible at the start
-            tables.append(table_of(part + pseudo + 1 / part.size, SHARES).ravel())
-    return np.concatenate(prior), np.concatenate(tables)
+            tables.append(table_of(part + 1 / part.size, SHARES).ravel())
+    return np.concatenate(tables)
 
 
 def _maximise(structure: Structure, plan: Plan, counts: Floats, by_hand: Mapping[str, Floats]) -> Floats:

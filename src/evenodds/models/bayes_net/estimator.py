@@ -17,7 +17,7 @@ from evenodds.data.source import Memory
 from evenodds.errors import DataError, warn
 from evenodds.families.base import Estimate
 from evenodds.families.leaves import Floats
-from evenodds.labels import canonical
+from evenodds.labels import Ints, canonical
 from evenodds.models.bayes_net.classifier import NetworkClassifier, features, in_memory
 from evenodds.models.bayes_net.climbing import PARENTS
 from evenodds.models.bayes_net.independence import Independence, independent
@@ -30,7 +30,7 @@ from evenodds.models.bayes_net.structure import Structure, edges_of
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
 from evenodds.models.explanation import Explanations
-from evenodds.models.shell import check_named, classes_of, eager, of_files, target_name, target_of
+from evenodds.models.shell import accuracy, check_named, classes_of, eager, of_files, target_name
 from evenodds.replacing import Path
 from evenodds.schema import SchemaWarning
 
@@ -316,12 +316,14 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The target's most probable value of each row."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.array(self.network.values(self._target()))[best]
+        return np.array(self.network.values(self._target()))[self._best(X)]
+
+    def _best(self, X: Any) -> Ints:
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose target is told. `y` is a column's name, or a value for each row."""
-        return float(super().score(X, target_of(X, y), sample_weight))
+        return accuracy(self.classes_, self._best(X), X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class against the first; with more classes, log p(c | x)."""

@@ -17,9 +17,9 @@ import numpy as np
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
+from evenodds.logs import log_sum
 from evenodds.models.bayes_net.program import Asked, Plan, Program
 from evenodds.models.bayes_net.sampling import picked
-from evenodds.models.logs import log_sum
 from evenodds.models.patterns import Flags, patterns
 
 KEPT = 256  # programs

@@ -166,7 +166,7 @@ class Network(Questions, Saved):
         """All evidence so far, worth `factor` times as much."""
         if not 0 <= factor < np.inf:
             raise ValueError(f"fade({factor}): expected a factor of 0 or more")
-        tallies = {node: tally * factor for node, tally in self.tallies.items()}
+        tallies = {node: (tally * factor).trimmed() for node, tally in self.tallies.items()}
         return dataclasses.replace(self, tallies=tallies)
 
     def __eq__(self, other: object) -> bool:

@@ -19,8 +19,8 @@ from evenodds.data.threads import in_order
 from evenodds.errors import many
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
+from evenodds.logs import normalise, warn_of_impossible
 from evenodds.models.bridge.features import Features
-from evenodds.models.logs import normalise
 from evenodds.models.naive_bayes import Model
 from evenodds.models.saved import Saved
 from evenodds.models.temper import Temper
@@ -142,7 +142,9 @@ class Bridge(Saved):
 
     def log_proba(self, x: Any, threads: int | None = None) -> Floats:
         """log p(c | x) of each row and class."""
-        return normalise(self.log_joint(x, threads).T, self.log_start).T
+        found, impossible = normalise(self.log_joint(x, threads).T, self.log_start)
+        warn_of_impossible(impossible)
+        return found.T
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -10,11 +10,11 @@ import numpy as np
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.families import WordCounts
+from evenodds.logs import normalise, warn_of_impossible
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.features import Numbers, Tokens, text_scale
 from evenodds.models.explain import explain as explain_naive_bayes
 from evenodds.models.explanation import Explanation, Term, difference, pair
-from evenodds.models.logs import normalise
 from evenodds.text.bags import bags
 from evenodds.text.listed import listed
 from evenodds.texts import Texts
@@ -24,7 +24,8 @@ def explain(bridge: Bridge, rows: Table, of: Any = None, against: Any = None) ->
     """An Explanation for each row: of the most probable class, or of `of`; against the runner-up, or `against`."""
     joint = bridge.log_joint(rows, 1)
     impossible = joint.max(axis=1) == -np.inf
-    log_proba = normalise(joint.T, bridge.log_start).T
+    log_proba = normalise(joint.T, bridge.log_start)[0].T
+    warn_of_impossible(int(impossible.sum()))
     told = [None if label is None else bridge.place(label) for label in (of, against)]
     pairs = [pair(np.argsort(-row, kind="stable").tolist(), *told) for row in log_proba]
     return [

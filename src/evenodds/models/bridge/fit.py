@@ -121,7 +121,10 @@ def more(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None) 
     problem = known(problem)
     if len(problem.y):
         prior = around_zero(old.strength, problem.width, problem.classes)
-        mean = correct(problem, old.scale, Gaussians(mean, prior.precision + sure), threads=threads)
+        # of weights that matter only by their differences a diagonal has but this part of the sharpness: of two classes
+        # exactly, of more where they are even
+        part = (problem.classes - 1) / problem.classes
+        mean = correct(problem, old.scale, Gaussians(mean, prior.precision + sure / part), threads=threads)
         sure = sure + curvature(problem, old.scale, mean, threads)
     return Bridge(model, old.features, old.scale, old.strength, mean, sure, old.tried)
 

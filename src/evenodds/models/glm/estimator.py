@@ -21,14 +21,15 @@ from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.given import beside, in_memory_of, names_only, said_of_files
-from evenodds.models.glm.null import counting, explained, scored
+from evenodds.models.glm.null import explained, scored
 from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory, in_memory
 from evenodds.models.glm.regress import regress
 from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.scoring import Where
 from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.shell import Shell, drop, eager, has_frame, target_of
+from evenodds.models.shell import Shell, accuracy, drop, eager, has_frame, target_of
+from evenodds.models.targets import required
 from evenodds.schema import Schema
 
 
@@ -175,8 +176,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
     def _source(self, X: Any, y: Any, weights: Any, offset: Any, exposure: Any, trials: Any) -> tuple[Source, Roles]:
         """Where the rows are, and the names of the columns that are no features."""
         more = {"weights": weights, "offset": offset, "exposure": exposure, "trials": trials}
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        required(y, self)
         if is_source(X):
             names_only(y=y, **more)
             source = read(X)
@@ -250,6 +250,11 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         """
         if not _tells_classes(self):
             return self.predict_mean(X, offset, exposure)
+        best = self._best(X, offset, exposure)
+        return np.asarray(self.classes_[best])
+
+    def _best(self, X: Any, offset: Any = None, exposure: Any = None) -> NDArray[np.int64]:
+        """The number of each row's most probable class."""
 
         def say(rows: Any, where: Where = in_memory, **told: Any) -> NDArray[np.int64]:
             best = self.model_.best(self.model_.mean(rows, **told, threads=self.threads, where=where))
@@ -260,15 +265,13 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
                 )
             return best
 
-        best = self._said(X, offset, exposure, say).astype(np.int64)
-        classes: NDArray[Any] = self.classes_[best]
-        return classes
+        return self._said(X, offset, exposure, say).astype(np.int64)
 
     @available_if(_tells_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, offset: Any = None) -> Floats:
         """p(c | x); NaN with missing="drop" where a cell is."""
         mean = self.predict_mean(X, offset)
-        return mean if mean.ndim == 2 else np.column_stack([1 - mean, mean])
+        return mean if mean.ndim == 2 else np.column_stack([1 - mean, mean])  # of successes among trials
 
     @available_if(_tells_classes)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any, offset: Any = None) -> Floats:
@@ -297,12 +300,10 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if is_source(X) and isinstance(y, str):
             raise DataError(f"y is the name {y!r}, and the rows are in a file: give the target of each row to score")
-        y = target_of(X, y)
         if self.model_.classes:
-            from sklearn.metrics import accuracy_score
-
-            told = self.predict(X, offset)
-            return float(accuracy_score(np.asarray(y), told, sample_weight=counting(sample_weight, len(told))))
+            best = self._best(X, offset)
+            return accuracy(self.classes_, best, X, y, sample_weight)
+        y = target_of(X, y)
         say = functools.partial(scored, self.model_, threads=self.threads)
         score, added = self._said(X, offset, exposure, say).T
         if not is_source(X):

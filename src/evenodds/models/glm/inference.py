@@ -26,6 +26,7 @@ from scipy.linalg import LinAlgError
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import check_weights
+from evenodds.logs import log_sum
 from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, Tile, summed
 from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.losses import Loss
@@ -108,8 +109,7 @@ def log_odds(tile: Tile, score: Floats, covariance: Floats) -> tuple[Floats, Flo
     odds, slopes = np.empty(scores.shape), np.empty((*scores.shape, outputs))
     for c in range(outputs + 1):
         others = np.delete(scores, c, axis=1)
-        top = others.max(axis=1)
-        rest = top + np.log(np.exp(others - top[:, None]).sum(axis=1))
+        rest = log_sum(others)
         odds[:, c] = scores[:, c] - rest
         away = score - rest[:, None]
         away[:, c - 1 : c] = 0.0  # of its own score, of which the first class has none

@@ -92,6 +92,8 @@ def _vector(value: Any, design: Design, outputs: int, what: str) -> Floats:
 
 def _named(name: str, design: Design) -> Sequence[int]:
     """The places of the coefficients that a name stands for."""
+    if design.names.count(name) > 1:
+        raise DataError(f"prior: there are two coefficients {name!r}, and either may be meant: rename the column")
     if name in design.names:
         return [design.names.index(name)]
     at = int(design.intercept) + len(design.numbers)

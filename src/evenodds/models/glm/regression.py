@@ -151,14 +151,14 @@ class Regression(Saved):
         self, x: Any, offset: Any = None, exposure: Any = None, *, threads: int | None = None, where: Where = in_memory
     ) -> Floats:
         """The output's mean: a mean, a probability, a rate; of classes, (rows, classes) probabilities."""
-        found = self.loss.mean(self.score(x, offset, exposure, threads=threads, where=where))
-        if found.ndim == 1 and self.classes:
-            return np.column_stack([1 - found, found])
-        return found
+        score = self.score(x, offset, exposure, threads=threads, where=where)
+        if score.ndim == 1 and self.classes:  # 1 - p would lose the digits of what is next to nothing
+            return np.column_stack([self.loss.mean(-score), self.loss.mean(score)])
+        return self.loss.mean(score)
 
     def best(self, mean: Floats) -> NDArray[np.int64]:
         """The most probable class of each row by its number; -1 where none can be told, the mean being NaN."""
-        shares = mean if mean.ndim == 2 else np.column_stack([1 - mean, mean])
+        shares = mean if mean.ndim == 2 else np.column_stack([1 - mean, mean])  # of successes among trials
         return np.where(np.isnan(shares).any(axis=1), -1, np.nan_to_num(shares).argmax(axis=1))
 
     def interval(
@@ -193,9 +193,11 @@ class Regression(Saved):
             return np.stack([centre - away, centre + away], axis=1)
 
         found = each(self, x, offset, exposure, ends, threads, where)
-        low, high = ((Logistic() if several else self.loss).mean(found[:, end]) for end in (0, 1))
+        mean = (Logistic() if several else self.loss).mean
+        low, high = mean(found[:, 0]), mean(found[:, 1])
         if self.classes and not several:
-            return np.column_stack([1 - high, low]), np.column_stack([1 - low, high])
+            other_low, other_high = mean(-found[:, 1]), mean(-found[:, 0])
+            return np.column_stack([other_low, low]), np.column_stack([other_high, high])
         return low, high
 
     def residuals(

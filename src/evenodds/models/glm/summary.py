@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenodds.errors import many
 from evenodds.families import Categorical, Gaussian
 from evenodds.models.glm.inference import table, uses_t
 from evenodds.models.glm.prior import GaussianPrior
@@ -35,13 +36,12 @@ class Summary:
     def lines(self) -> list[str]:
         """What stands above the table."""
         model, totals = self.model, self.model.totals
-        rows = f"{totals.rows:,.0f}" if float(totals.rows).is_integer() else f"{totals.rows:,.4g}"
-        steps = f", {totals.steps} step{'s' if totals.steps > 1 else ''}" if totals.solver in WORDS else ""
+        steps = f", {many(totals.steps, 'step')}" if totals.solver in WORDS else ""
         solver = WORDS.get(totals.solver, totals.solver)
         done = "" if totals.converged else ", not converged"
         found = [
             f"{model.family.__name__} regression of {model.schema.target!r}: {model.loss.transfer}",
-            f"{rows} rows, {totals.rank} coefficients; {solver}{steps}{done}",
+            f"{many(totals.rows, 'row')}, {many(totals.rank, 'coefficient')}; {solver}{steps}{done}",
             f"log-likelihood {cell(totals.log_likelihood)}, AIC {cell(model.aic)}, BIC {cell(model.bic)}",
         ]
         if model.family is Gaussian:
@@ -72,7 +72,11 @@ class Summary:
         if self.model.settings.prior is not None:
             return "rows - coefficients determined by the data"
         spare = totals.spare
-        return f"rows - coefficients = {spare:,.0f}" if float(spare).is_integer() else f"{spare:,.4g}"
+        return (
+            f"rows - coefficients = {spare:,.0f}"
+            if float(spare).is_integer()
+            else f"Σ weights - coefficients = {spare:,.4g}"
+        )
 
     def _prior(self) -> str:
         settings = self.model.settings

@@ -22,9 +22,9 @@ from evenodds.models.glm.design import Design, Places, Term, check_references, t
 from evenodds.models.glm.losses import Loss, loss_for
 from evenodds.models.glm.plan import Chunk, Plan, chunk_of, chunk_of_memory
 from evenodds.models.glm.rows import Held, Streamed, block_of
+from evenodds.models.targets import check_few, check_two
 
 STRIP = 1 << 9  # rows whose moments are added at once
-MANY = 100  # classes, from which on they may not be as many as half of the rows
 FAR = 30.0  # standard deviations from 0, beyond which a column's mean is taken off before it is squared
 LARGEST = 1e140  # a column's size, beyond which, or below whose inverse, its squares and their inverses are no doubles
 
@@ -268,13 +268,9 @@ def _decided(plan: Plan, survey: Survey, report: Report, where: str, sparse: boo
         order = sorted(range(len(values)), key=values.__getitem__)
         labels, texts = tuple(values[i] for i in order), [texts[i] for i in order]
         counts = np.array([survey.classes[text] for text in texts])
-        if len(labels) < 2:
-            raise DataError(f"the target has only one class, {str(labels[0])!r}: there is nothing to tell apart")
-        if MANY < len(labels) > survey.rows / 2:  # a softmax of them takes minutes, and says nothing
-            raise DataError(
-                f"{where}: the target {plan.roles.target!r} has {len(labels):,} different values in {survey.rows:,} "
-                "rows: expected a few classes, or a number (Gaussian) or a count (Poisson)"
-            )
+        check_two(labels)
+        what = f"{where}: the target {plan.roles.target!r}"
+        check_few(len(labels), survey.rows, what, ", or a number (Gaussian) or a count (Poisson)")
         if plan.family is Bernoulli and len(labels) > 2:
             raise DataError(
                 f"Only binary classification is supported. The type of the target is multiclass: {len(labels)} "

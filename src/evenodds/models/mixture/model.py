@@ -23,7 +23,7 @@ from evenodds.errors import DataError
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
-from evenodds.models.logs import log_sum
+from evenodds.logs import log_sum
 from evenodds.models.mixture.blocks import Block
 from evenodds.models.mixture.em import Components
 from evenodds.models.mixture.normals import Normals

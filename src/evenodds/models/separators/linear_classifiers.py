@@ -18,7 +18,8 @@ from evenodds.models.separators.linear_rule import LinearRule
 from evenodds.models.separators.perceptron import walk
 from evenodds.models.separators.separation import check_finite, check_learnable, check_numbers, classes_of_rows
 from evenodds.models.separators.separator import Certificate, separate
-from evenodds.models.shell import classes_of, drop, eager, has_frame, target_of
+from evenodds.models.shell import accuracy, classes_of, drop, eager, has_frame, target_of
+from evenodds.models.targets import check_two, required
 
 
 class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -31,15 +32,12 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any) -> tuple[Floats, NDArray[np.int64]]:
         """Rows and class codes; `y` may be the name of a data frame's column."""
         X, y = _parted(X, y)
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        required(y, self)
         check_numbers(X)
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=False)
         self.classes_, codes = classes_of_rows(classes_of(y), len(X))
         check_learnable(X, self._names())
-        if len(self.classes_) < 2:
-            only = str(self.classes_[0])
-            raise DataError(f"the target has only one class, {only!r}: there is nothing to tell apart")
+        check_two(self.classes_)
         return X, codes
 
     def _names(self) -> list[str]:
@@ -78,7 +76,8 @@ class _LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows on their own side; `y` may be the name of a data frame's column."""
-        return float(super().score(*_parted(X, y), sample_weight))
+        X, y = _parted(X, y)
+        return accuracy(self.classes_, self.rule_.codes(self._rows(X)), X, y, sample_weight)
 
 
 def _frame(X: Any) -> Any:

@@ -30,6 +30,7 @@ from evenodds.families.leaves import Floats, check_weights
 from evenodds.models.alone import alone
 from evenodds.models.separators.cone import Cone, cone, solve
 from evenodds.models.separators.vectors import Rows, largest
+from evenodds.models.targets import check_two
 from evenodds.schema import Schema
 
 Verdict = Literal["overlap", "quasi", "complete"]
@@ -121,8 +122,7 @@ def separation(X: Any, y: Any, names: Sequence[str] | None = None, weights: Any 
     if len(kept) < rows:
         there, codes = np.unique(codes[kept], return_inverse=True)
         X, classes = X[kept], classes[there]
-    if len(classes) < 2:
-        raise DataError(f"the target has only one class, {str(classes[0])!r}: there is nothing to separate")
+    check_two(classes)
     found = judge(Rows(X, codes, len(classes)), known, tuple(classes.tolist()))
     return replace(found, rows=kept[found.rows])
 

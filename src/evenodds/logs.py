@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenodds.errors import many, warn
-from evenodds.families.leaves import Floats
+
+Floats = NDArray[np.float64]
 
 
-def normalise(joint: Floats, log_prior: Floats) -> Floats:
-    """joint - logsumexp(joint) over the classes, (classes, rows), in place.
+def normalise(joint: Floats, log_prior: Floats) -> tuple[Floats, int]:
+    """joint - logsumexp(joint) over the classes, (classes, rows), in place; and how many rows were impossible.
 
     A row that is impossible in every class is left with the class prior, (classes,) or each row's own.
     """
-    return log_shares(joint, made_possible(joint, log_prior))
+    top, impossible = made_possible(joint, log_prior)
+    return log_shares(joint, top), impossible
 
 
-def made_possible(joint: Floats, log_prior: Floats) -> Floats:
-    """The prior, in place, for rows that are impossible in every class; what is returned is each row's largest."""
+def made_possible(joint: Floats, log_prior: Floats) -> tuple[Floats, int]:
+    """The prior, in place, for rows that are impossible in every class; each row's largest, and how many they were."""
     top = np.maximum.reduce(joint)  # the methods max and sum take longer to start than a short message to weigh
-    if np.fmin.reduce(top, initial=0.0) == -np.inf:
-        impossible = top == -np.inf
-        prior = log_prior[:, None] if log_prior.ndim == 1 else log_prior[:, impossible]
-        joint[:, impossible] = prior
-        top[impossible] = prior.max(axis=0)
+    if np.fmin.reduce(top, initial=0.0) != -np.inf:
+        return np.asarray(top), 0
+    impossible = top == -np.inf
+    prior = log_prior[:, None] if log_prior.ndim == 1 else log_prior[:, impossible]
+    joint[:, impossible] = prior
+    top[impossible] = prior.max(axis=0)
+    return np.asarray(top), int(impossible.sum())
+
+
+def warn_of_impossible(rows: int) -> None:
+    """Say how many rows were impossible, once for all blocks of them, and where the caller sees it."""
+    if rows:
         warn(
-            f"{many(impossible.sum(), 'row')} impossible in every class (a probability of 0 was estimated): "
+            f"{many(rows, 'row')} impossible in every class (a probability of 0 was estimated): "
             "the answer is the class prior; smoothing above 0 avoids this",
             UserWarning,
         )
-    return np.asarray(top)
 
 
 def log_shares(joint: Floats, top: Floats) -> Floats:
