@@ -478,7 +478,17 @@ POLICY = "update settings set value = '{}' where name = 'policy'"
         "update settings set value = 'nan' where name = 'low'",
         "delete from arms",
         *(f"update arms set {what} where place = 1" for what in ("place = 7", "n = 'x'", "n = -5", "n = 9e999")),
-        *(f"update arms set {what}" for what in ("last = 'z'", "retired = 1", "decided = -3", "total = 77")),
+        *(
+            f"update arms set {what}"
+            for what in (
+                "last = 'z'",
+                "retired = 1",
+                "decided = -3",
+                "total = 77",
+                "total_low = -1e308",
+                "total_low = 1.5",
+            )
+        ),
         *(f"update decisions set arm = {place}" for place in (9, -1, "'x'")),
         "update decisions set reward = 'x' where id = 'v1'",
         "drop table decisions",

@@ -257,6 +257,7 @@ def test_a_file_that_does_not_fit_together_is_refused():
     def set_array(name, value):
         return lambda more, head: more.__setitem__(name, value)
 
+    blob = next(name for name in arrays if name.startswith("bridge.") and name.endswith("blob"))
     changes = {
         "weights": set_array("bridge.weights", arrays["bridge.weights"][:-1]),
         "numbers that are none": set_array("bridge.weights", np.full_like(arrays["bridge.weights"], np.nan)),
@@ -268,6 +269,7 @@ def test_a_file_that_does_not_fit_together_is_refused():
         "corrects the column": lambda more, head: head["features"][0].__setitem__("as", "words"),
         "has no array '0.keys'": lambda more, head: head["features"].reverse(),
         "not those of the naive Bayes": lambda more, head: head.__setitem__("rows", 3),
+        "are not UTF-8": lambda more, head: more.__setitem__(blob, np.full_like(more[blob], 255)),
         "no naive Bayes": lambda more, head: head.__setitem__("below", []),
     }
     for reason, change in changes.items():

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 
 import evenodds as eo
 from command import invoke as run
+from evenodds import file
 from evenodds.data.messages import pairs
 from evenodds.data.titanic import titanic
 from evenodds.families import WordCounts
@@ -227,6 +229,25 @@ def test_predict_to_a_file(model, people, tmp_path):
     assert result.stdout == ""
     assert out.read_text() == run("predict", model, people).stdout
     assert out.read_text() == run("predict", model, people, "-o", "-").stdout
+
+
+@pytest.mark.parametrize("words", ["fit {people} -t survived -o", "learn {model} {people} -o", "demo --csv"])
+def test_a_file_that_is_written_has_a_name(model, people, words):
+    before = model.read_bytes()
+    wrong = run(*words.format(people=people, model=model).split(), "", code=2)
+    assert "expected the name of a file" in wrong.stderr
+    assert model.read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without an end")
+def test_a_device_without_an_end_is_not_read_to_it(model, people, monkeypatch):
+    monkeypatch.setattr(file, "LONGEST", 10_000)
+    for words in (["predict", model, people, "--rule"], ["fit", people, "-t", "survived", "-o", "x.eo", "--key-file"]):
+        assert "has more than 10,000 bytes" in run(*words, "/dev/full", code=3).stderr
+
+
+def test_what_an_error_repeats_of_a_command_has_no_control_characters():
+    assert "\\x1b[31m" in run("demo", "\x1b[31m", code=2).stderr
 
 
 def test_a_model_is_no_stream(people, tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds import labels as module
+from evenodds.errors import DataError
 from evenodds.kernel import compiler
 from evenodds.keys import key
 from evenodds.label_kernels import hash_blob
@@ -144,7 +145,7 @@ def colliding(monkeypatch):
 
 def test_two_texts_with_one_key_are_an_error_where_a_list_is_made(colliding):
     with pytest.raises(
-        ValueError, match="labels 'spam' and 'salt' have the same 64-bit key; rename one of them"
+        DataError, match="labels 'spam' and 'salt' have the same 64-bit key; rename one of them"
     ) as error:
         Labels.coded(["salt", "egg", "spam"])
     assert "egg" not in str(error.value)
@@ -152,14 +153,14 @@ def test_two_texts_with_one_key_are_an_error_where_a_list_is_made(colliding):
 
 def test_two_texts_with_one_key_are_an_error_where_lists_are_merged(colliding):
     a, b = Labels.of(["salt", "egg"]), Labels.of(["spam", "ham"])
-    with pytest.raises(ValueError, match="labels 'salt' and 'spam' have the same 64-bit key"):
+    with pytest.raises(DataError, match="labels 'salt' and 'spam' have the same 64-bit key"):
         a.merge(b)
     with pytest.raises(ValueError, match="same 64-bit key"):
         union([b, a])
 
 
 def test_texts_of_one_length_collide_too(colliding):
-    with pytest.raises(ValueError, match="labels 'sage' and 'salt' have the same 64-bit key"):
+    with pytest.raises(DataError, match="labels 'sage' and 'salt' have the same 64-bit key"):
         Labels.of(["sage"]).merge(Labels.of(["salt"]))
 
 

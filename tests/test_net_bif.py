@@ -82,6 +82,8 @@ def test_files_and_encodings(tmp_path):
         read(tmp_path / "x.bif", "utf-8")
     with pytest.raises(DataError, match="none that Python knows"):
         read(tmp_path / "x.bif", "klingon")
+    with pytest.raises(DataError, match="none that Python knows"):
+        read(tmp_path / "x.bif", "\udcff")
 
 
 @pytest.mark.parametrize(

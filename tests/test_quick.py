@@ -176,6 +176,11 @@ def test_files_forged_to_fit_their_checksum_are_refused_or_answer(tmp_path):
         lambda a, h: h["quick"].update(tokens={"ngrams": 0}),
         lambda a, h: h["quick"].update(tokens={"function": "os.system"}),
         lambda a, h: h["quick"].update(tokens={"strange": 1}),
+        lambda a, h: h["quick"].update(tokens=None),
+        lambda a, h: h["quick"].update(tokens={"stem": "klingon"}),
+        lambda a, h: h["quick"].update(tokens={"characters": [1, 10**9]}),
+        lambda a, h: h["quick"].update(exponent=10**400),
+        lambda a, h: h["quick"].update(shrink=-1e308),
         lambda a, h: h["quick"].update(buckets=5),
         lambda a, h: h["quick"].update(buckets=300),
         lambda a, h: a.update({"quick.weights": a["quick.weights"][:-1]}),
@@ -191,7 +196,24 @@ def test_files_forged_to_fit_their_checksum_are_refused_or_answer(tmp_path):
         with pytest.raises(file.FileError, match=FAULT):
             quick.load(path)
     forged = {**arrays, "quick.keys": arrays["quick.keys"][::-1].copy()}
-    forged["quick.keys.sums"] = np.array(quick.sums(forged["quick.keys"].view(np.uint8).data), np.uint64)
-    raw = [forged[f"quick.{name}"].view(np.uint8).data for name in ("keys.sums", "weights.sums", "constant", "prior")]
-    path.write_bytes(file.pack(forged, {**header, "quick": {**header["quick"], "checksum": quick.checksum_of(*raw)}}))
+    _sealed(path, forged, header)
     assert len(quick.load(path).proba("free prize")) == 2
+    for name in ("constant", "prior"):
+        _sealed(path, {**arrays, f"quick.{name}": np.array([np.nan, 0.0])}, header)
+        with pytest.raises(file.FileError, match="a class has no number"):
+            quick.load(path)
+    for weight in (np.nan, np.inf, 1e308):
+        _sealed(path, {**arrays, "quick.weights": np.full_like(arrays["quick.weights"], weight)}, header)
+        with pytest.raises(file.FileError, match="a word weighs more than any can"):
+            quick.load(path).proba("free prize")
+
+
+def _sealed(path, arrays, header):
+    """A file of these arrays, all of whose checksums are right."""
+    sums = {
+        f"quick.{name}.sums": np.array(quick.sums(arrays[f"quick.{name}"].view(np.uint8).reshape(-1).data), np.uint64)
+        for name in ("keys", "weights")
+    }
+    arrays = arrays | sums
+    raw = [arrays[f"quick.{name}"].view(np.uint8).data for name in ("keys.sums", "weights.sums", "constant", "prior")]
+    path.write_bytes(file.pack(arrays, {**header, "quick": {**header["quick"], "checksum": quick.checksum_of(*raw)}}))

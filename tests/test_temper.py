@@ -509,3 +509,9 @@ def test_rows_of_one_class_do_not_tell_how_much_to_believe(tmp_path):
         later.partial_fit(both, "y")
         assert later.model_.temper.rows == 400
         assert_allclose(later.predict_proba(x).mean(axis=0), np.bincount(y) / 400, atol=0.02)
+
+
+def test_a_temper_that_no_text_could_be_weighed_by_is_refused():
+    assert Temper({"x": 1.0}, {"x": 16.0}).shrink == {"x": 16.0}
+    with pytest.raises(ValueError, match="shrink beyond 16"):
+        Temper({"x": 1.0}, {"x": -1e308})

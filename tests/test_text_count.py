@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
+from evenodds.errors import DataError
 from evenodds.labels import Labels
 from evenodds.text import list_kernels, tokenise
 from evenodds.text.bags import bags
@@ -171,7 +172,7 @@ def test_what_cannot_be_counted_is_refused():
 
 def test_two_words_with_one_key_are_refused():
     one, other = Labels.of(["aa"]), Labels.of(["bb"])
-    with pytest.raises(ValueError, match="words 'aa' and 'bb' have the same 64-bit key"):
+    with pytest.raises(DataError, match="words 'aa' and 'bb' have the same 64-bit key"):
         one_lexicon([one, Labels(one.keys, other.blob, other.ends)])
     keys = np.array([7], np.uint64)
     with pytest.raises(ValueError, match="two n-grams have the same 64-bit key"):

@@ -76,6 +76,15 @@ class Contents(NamedTuple):
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
+def small(path: Path) -> bytes:
+    """All bytes of what is small: of a device without an end no more than of the longest header."""
+    with open(path, "rb") as file:
+        found = file.read(LONGEST + 1)
+    if len(found) > LONGEST:
+        raise DataError(f"{os.fspath(path)} has more than {LONGEST:,} bytes: is it the right file?")
+    return found
+
+
 def is_model(path: Path) -> bool:
     """Whether a file begins as ours do. Of a pipe nothing is read: what is taken out of it is gone."""
     if not os.path.isfile(path):

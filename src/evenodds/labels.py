@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.errors import DataError, brief
 from evenodds.kernel import compiler, frozen
 from evenodds.keys import key
 from evenodds.label_kernels import encode, hash_blob, pack
@@ -306,8 +307,8 @@ def laid(blob: Bytes, starts: NDArray[Any], stops: NDArray[Any]) -> tuple[Bytes,
     return out, ends
 
 
-def _collision(a: str, b: str) -> ValueError:
-    return ValueError(f"labels {a!r} and {b!r} have the same 64-bit key; rename one of them")
+def _collision(a: str, b: str) -> DataError:
+    return DataError(f"labels {brief(a)} and {brief(b)} have the same 64-bit key; rename one of them")
 
 
 def hash_texts(texts: Sequence[bytes]) -> Keys:

@@ -13,6 +13,7 @@ from evenodds.families import Bernoulli, Family, Gaussian
 from evenodds.kernel import product_error
 
 SUMS = ("n", "total", "total_low", "second", "second_low")
+SLACK = 1e-3  # of a sum of rewards that fade: what rounding may take from or add to it
 COUNTS = ("retired", "decided", "rewarded")
 
 
@@ -60,7 +61,8 @@ def read_arms(rows: Iterable[tuple[Any, ...]], family: type[Family]) -> list[Arm
         right = right and all(isinstance(x, float) and math.isfinite(x) for x in numbers)
         right = right and 0 <= arm.n <= arm.rewarded <= arm.decided
         low, high = -math.inf if family is Gaussian else 0.0, arm.n if family is Bernoulli else math.inf
-        if not right or not low <= arm.total <= high:
+        right = right and low <= arm.total <= high and low - SLACK <= arm.total + arm.total_low <= high + SLACK
+        if not right:
             raise DataError(f"the sums of its arm {brief(arm.name)} are none")
     if all(arm.retired for arm in arms):
         raise DataError("it has no arm that can be chosen")

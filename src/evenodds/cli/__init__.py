@@ -90,6 +90,7 @@ class LazyGroup(Group):
         """Run the command; whatever it meets ends in one sentence and the documented exit code."""
         from evenodds.cli.output import BadDataError
         from evenodds.errors import DataError
+        from evenodds.show import escaped_lines
 
         try:
             result = super().invoke(ctx)
@@ -97,10 +98,13 @@ class LazyGroup(Group):
             return result
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+        except click.ClickException as error:
+            error.message = escaped_lines(error.message)
+            raise
         except BrokenPipeError:  # the reader, such as head, has seen enough
             ctx.exit(NO_READER)
         except DataError as error:
-            raise BadDataError(str(error)) from error
+            raise BadDataError(escaped_lines(str(error))) from error
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename or repr('')}: "
             raise click.ClickException(f"{where}{error.strerror or error}") from error

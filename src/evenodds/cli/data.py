@@ -12,6 +12,7 @@ import click
 
 from evenodds.cli.output import BadDataError, WrongUsageError
 from evenodds.errors import many
+from evenodds.file import small
 from evenodds.show import escaped
 
 if TYPE_CHECKING:
@@ -118,11 +119,11 @@ def load_rule(path: str, model: Any) -> Decision:
 
     from evenodds.audit.decisions import Decision
 
-    with open(path, encoding="utf-8") as file:
-        try:
-            rule = Decision.from_dict(json.load(file))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BadDataError(f"{path} is not a rule as `evenodds decide -o` writes it: {error}") from None
+    text = small(path)
+    try:
+        rule = Decision.from_dict(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadDataError(f"{path} is not a rule as `evenodds decide -o` writes it: {error}") from None
     if list(rule.classes) != model.classes.tolist():
         raise BadDataError(
             f"{path} is a rule for the classes {list(rule.classes)}, the model has {model.classes.tolist()}"

@@ -14,6 +14,7 @@ import click
 from evenodds.cli import said
 from evenodds.cli.output import WrongUsageError, wrong_usage
 from evenodds.cli.paths import PICTURES, Read, Written, check_outputs
+from evenodds.file import small
 from evenodds.text.words import EVENTS, Events
 
 if TYPE_CHECKING:
@@ -197,8 +198,7 @@ def _column(text: str) -> Any:
 
 def _secret(path: str) -> bytes:
     """What is in a file, without the end of its last line: a secret on the command line could be seen by others."""
-    with open(path, "rb") as file:
-        secret = file.read().rstrip(b"\r\n")
+    secret = small(path).rstrip(b"\r\n")
     if not secret:
         raise WrongUsageError(f"--key-file: {path} is empty")
     return secret

@@ -30,6 +30,8 @@ class Written(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path, if it can be written as what it is."""
+        if not value:
+            self.fail("expected the name of a file, not ''", param, ctx)
         if self.kinds and kind_of(value) not in self.kinds:
             self.fail(f"{value}: expected a name that ends with {', '.join(self.kinds)}", param, ctx)
         if value == STREAM and not self.stream:

@@ -59,7 +59,7 @@ def learn(
     total = old + new
     if total.rows:
         data.check_prior(total, model)
-    _save(total, output or model, as_json, reading.quiet)
+    _save(total, model if output is None else output, as_json, reading.quiet)
 
 
 @click.command(no_args_is_help=True)
@@ -73,7 +73,7 @@ def forget(
       evenodds forget spam.eo withdrawn.csv
     """
     old, gone = _counted(model, paths, weight, reading, "forgetting")
-    _save(old - gone, output or model, as_json, reading.quiet)
+    _save(old - gone, model if output is None else output, as_json, reading.quiet)
 
 
 @click.command(no_args_is_help=True)

@@ -51,7 +51,7 @@ class Learnt(NamedTuple):
 
 def row_hash(start: int, rows: int, seed: int = 0) -> Hashes:
     """A hash of each row's number and the seed."""
-    return mixed(np.arange(start, start + rows, dtype=np.uint64) * GOLDEN + np.uint64(seed))
+    return mixed(np.arange(start, start + rows, dtype=np.uint64) * GOLDEN + np.uint64(seed % 2**64))
 
 
 def how_many(rows: int, most: int = MOST, part: int = PART, least: int = LEAST) -> int:

@@ -35,6 +35,7 @@ from evenodds.models.alone import alone
 from evenodds.models.optimism import optimism
 from evenodds.models.temper_problem import Problem, least
 from evenodds.models.temper_problem import Said as Said
+from evenodds.text.listed import STEEPEST
 
 GRID = (1.0, 0.5, 0.25, 0.1, 0.05, 0.02)  # exponents to start from
 FEW, MORE = 500, 4  # rows that tell with which of them, and most of the way; times as many tell the next part of it
@@ -60,6 +61,8 @@ class Temper:
         numbers = [*self.exponents.values(), self.prior]
         if not all(0 < number < math.inf for number in numbers):
             raise ValueError("a temper has exponents that are not above 0")
+        if any(abs(number) > STEEPEST for number in self.shrink.values()):
+            raise ValueError(f"a temper has a shrink beyond {STEEPEST:g}")
         others = [*self.shrink.values(), *self.offsets.values()]
         if not all(map(math.isfinite, others)) or not 0 <= self.rows < math.inf:
             raise ValueError("a temper has numbers that are not finite")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evenodds.errors import DataError, brief
 from evenodds.kernel import frozen
 from evenodds.labels import Labels, laid
 from evenodds.text import table_kernels
@@ -35,7 +36,9 @@ def one_lexicon(parts: Sequence[Labels]) -> Labels:
         wrong = table_kernels.differ(ties, frozen(blob), starts, stops)
         if wrong >= 0:
             one, other = (blob[starts[i] : stops[i]].tobytes().decode() for i in ties[wrong].astype(np.int64))
-            raise ValueError(f"words {one!r} and {other!r} have the same 64-bit key; leave one out as a stop word")
+            raise DataError(
+                f"words {brief(one)} and {brief(other)} have the same 64-bit key; leave one out as a stop word"
+            )
         return both
 
     keys, where = fold_pairs(lists, join)

@@ -30,6 +30,9 @@ def bucket_key(key: int, buckets: int | None) -> int:
     return (key >> shift << shift) | 1
 
 
+STEEPEST = 16.0  # a shrink: to the power of more, the longest text's length would be no number
+
+
 def shrunk(tokens: int, shrink: float) -> float:
     """How much each token of a text counts that has so many: tokens^-shrink."""
     return float(max(tokens, 1)) ** -shrink

@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 from evenodds import file
 from evenodds.text import tokenise
 from evenodds.text.keys import is_buckets
-from evenodds.text.listed import bucket_key, listed, shrunk
+from evenodds.text.listed import STEEPEST, bucket_key, listed, shrunk
 from evenodds.text.tokenise import Tokens
 
 PREFIX = "quick."
 ARRAYS = {"keys": "U64", "weights": "F64", "constant": "F64", "prior": "F64"}
 IN_BLOCKS = ("keys", "weights")
+HEAVIEST = 1e15  # a weight of words: the log of a ratio of counts is far below
 BLOCK = 4096  # bytes; a multiple of 8, so that no number lies in two
 
 
@@ -68,13 +69,17 @@ class Quick(NamedTuple):
     prior: list[float]
     exponent: float = 1.0  # how much of what a text says is believed,
     shrink: float = 0.0  # times its length in tokens to the power of -shrink
+    name: str = file.UNNAMED  # of the file
 
     def weights_of(self, key: int) -> list[float] | None:
         """The weights of a token (or of its bucket), one a class; None if it is not known."""
         i, k = bisect_left(self.keys, key), len(self.classes)
         if i == len(self.keys) or self.keys[i] != key:
             return None
-        return [self.weights[i * k + c] for c in range(k)]
+        found = [self.weights[i * k + c] for c in range(k)]
+        if not sum(found) < HEAVIEST:  # nor is nan
+            raise file.no_model(self.name, "a word weighs more than any can")
+        return found
 
     def log_joint(self, message: str) -> list[float]:
         """log p(c, message), up to what no class changes: the weights are added from left to right.
@@ -135,7 +140,7 @@ def load(path: str | os.PathLike[str]) -> Quick | None:
                 numbers[part] = Checked(parts[part], numbers[part], blocks[part].cast("Q"), name)
         elif b"%08x" % zlib.crc32(view[start:]) != checksum:  # a file of before there were blocks
             raise file.damaged(name)
-        return _quick(about, numbers)
+        return _quick(about, numbers, name)
     except file.FileError:
         raise
     except (ValueError, TypeError, KeyError) as error:
@@ -157,7 +162,7 @@ def _bytes(view: memoryview, table: dict[str, file.Entry], part: str, dtype: str
     return view[entry.offset : entry.offset + 8 * math.prod(entry.shape)]
 
 
-def _quick(about: dict[str, Any], parts: dict[str, Any]) -> Quick:
+def _quick(about: dict[str, Any], parts: dict[str, Any], name: str) -> Quick:
     classes, keys, weights = about["classes"], parts["keys"], parts["weights"]
     if (
         not isinstance(classes, list)
@@ -172,12 +177,19 @@ def _quick(about: dict[str, Any], parts: dict[str, Any]) -> Quick:
     if not is_buckets(buckets):
         raise ValueError("its buckets are no power of two")
     believed = [about.get("exponent", 1.0), about.get("shrink", 0.0)]
-    if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in believed) or not believed[0] > 0:
+    right = all(type(x) in (int, float) for x in believed)
+    if not (right and 0 < believed[0] < HEAVIEST and abs(believed[1]) <= STEEPEST):
         raise ValueError("its temper is no number")
-    tokens = {name: _setting(name, value) for name, value in about["tokens"].items()}
+    if not isinstance(about["tokens"], dict):
+        raise ValueError("its words have no settings")
+    if any(math.isnan(x) for part in ("constant", "prior") for x in parts[part]):
+        raise ValueError("a class has no number")
+    tokens = {setting: _setting(setting, value) for setting, value in about["tokens"].items()}
+    if tokens.get("stem") is not None:
+        tokenise.stemmer(tokens["stem"])
     return Quick(
         str(about["column"]), classes, Tokens(**tokens), about["distinct"], about["bernoulli"], buckets, keys, weights,
-        list(parts["constant"]), list(parts["prior"]), *map(float, believed),
+        list(parts["constant"]), list(parts["prior"]), *map(float, believed), name,
     )  # fmt: skip
 
 

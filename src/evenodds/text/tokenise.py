@@ -71,8 +71,8 @@ class Tokens(_Settings):
         if not 0 <= self.seed <= MASK:
             raise ValueError("seed is not a whole number from 0 to 2^64 - 1; take secrets.randbits(64)")
         if self.characters is not None:
-            if not 1 <= self.characters[0] <= self.characters[1]:
-                raise ValueError(f"characters is {self.characters}, expected (shortest, longest) from 1 on")
+            if not 1 <= self.characters[0] <= self.characters[1] <= LONGEST:
+                raise ValueError(f"characters is {self.characters}, expected (shortest, longest) from 1 to {LONGEST}")
             if self.stem is not None:
                 raise ValueError("characters and stem are both given: runs of characters are of unchanged words")
             if high > 1:

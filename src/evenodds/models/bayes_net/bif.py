@@ -27,6 +27,7 @@ import numpy as np
 
 from evenodds.errors import DataError, brief, did_you_mean
 from evenodds.families.leaves import Floats
+from evenodds.file import small
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import check_size, checked_states, configurations, normalised
 from evenodds.replacing import Path, replacing
@@ -41,9 +42,7 @@ Parts = tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], dict[str, 
 
 def read(path: Path, encoding: str | None = None) -> Parts:
     """States, parents and tables of a BIF file; UTF-8 or UTF-16 by its mark, otherwise Latin-1, if not told."""
-    with open(path, "rb") as file:
-        data = file.read()
-    return parse(_decoded(data, encoding, os.fspath(path)), os.fspath(path))
+    return parse(_decoded(small(path), encoding, os.fspath(path)), os.fspath(path))
 
 
 def _decoded(data: bytes, encoding: str | None, name: str) -> str:
@@ -55,7 +54,7 @@ def _decoded(data: bytes, encoding: str | None, name: str) -> str:
         if encoding is None:
             return data.decode("latin-1")
         raise DataError(f"{name} is not in the encoding {encoding}; name another in encoding=") from None
-    except LookupError:
+    except (LookupError, ValueError):  # the name of none, or no name at all
         raise DataError(f"encoding={encoding!r} is none that Python knows; 'utf-8' and 'latin-1' are") from None
 
 

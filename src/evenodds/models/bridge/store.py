@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.families import Categorical, WordCounts
-from evenodds.labels import Labels
+from evenodds.labels import Labels, check_texts
 from evenodds.models import store
 from evenodds.models.arrays import array, numbers
 from evenodds.models.bridge.bridge import Bridge, Tried
@@ -118,4 +118,5 @@ def _part(model: Model, arrays: dict[str, Any], written: Any, at: str) -> Part:
     blob, ends = array(arrays, at + "blob", np.uint8), array(arrays, at + "ends", np.int64)
     if len(ends) != len(keys) + 1 or ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
         raise ValueError(f"the values of the column {reprlib.repr(column)} do not end where they should")
+    check_texts(f"the values of the column {reprlib.repr(column)}", blob, ends)
     return Values(column, Labels(keys, blob, ends))
