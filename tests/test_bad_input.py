@@ -540,3 +540,17 @@ def test_a_regression_on_text_alone_is_told_who_takes_it():
     texts = frame(said=[f"some words of number {i}" for i in range(120)])
     with pytest.warns(eo.SchemaWarning), refused("no column is left to regress on: text is for NaiveBayes"):
         eo.GLM(eo.Gaussian).fit(texts, np.arange(120) % 7)
+
+
+def test_a_cell_of_a_million_letters_is_not_repeated_whole():
+    with refused("holds 'xxx") as told:
+        eo.NaiveBayes(columns={"a": eo.Gaussian}).fit({"a": ["x" * 10**6, 1, 2, 3]}, Y)
+    assert len(str(told.value)) < 200
+
+
+def test_half_a_letter_of_utf_16_is_read_as_what_it_is_not():
+    nb = eo.NaiveBayes().fit({"a": ["\ud800", "\ud83d\ude00", "\ud800", "b"]}, Y)
+    assert set(nb.tables["a"]["a"]) == {"�", "😀", "b"}
+    np.testing.assert_array_equal(nb.predict_proba({"a": ["\ud800"]}), nb.predict_proba({"a": ["�"]}))
+    words = eo.NaiveBayes(columns=eo.Words()).fit(["\ud800 a", "x b", "y", "x"], Y)
+    np.testing.assert_array_equal(words.predict_proba(["\ud800 a"]), words.predict_proba(["� a"]))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenodds import texts as text_cells
 from evenodds.dates import all_dates, as_dates
-from evenodds.errors import DataError
+from evenodds.errors import DataError, brief
 from evenodds.labels import Ints, Labels, canonical
 from evenodds.text.lengths import lengths
 from evenodds.texts import Texts
@@ -95,9 +95,14 @@ def as_arrow(x: Any) -> Any:
             return pa.array(x, pa.uint64(), from_pandas=True)
         except (OverflowError, pa.ArrowInvalid, TypeError):
             pass
-    except (pa.ArrowInvalid, TypeError, NotImplementedError):  # what Arrow has no type for
+    except (pa.ArrowInvalid, TypeError, NotImplementedError, UnicodeError):  # what Arrow has no type for
         pass
-    return pa.array([None if is_null(value) else canonical(value) for value in x], pa.string())
+    return pa.array([None if is_null(value) else _readable(canonical(value)) for value in x], pa.string())
+
+
+def _readable(text: str) -> str:
+    """A text that can be written: half a pair of surrogates, of which UTF-8 has no bytes, is read as �."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def as_column(x: Any) -> Raw | Coded:
@@ -200,7 +205,9 @@ def _where_they_lie(raw: Any) -> NDArray[Any]:
 def _numbers(cells: Texts, name: str) -> NDArray[np.float64]:
     values, bad = text_cells.numbers(cells)
     if len(bad):
-        raise DataError(f"column {name!r} holds {cells.text(bad[0])!r}, expected a number; is it a Categorical column?")
+        raise DataError(
+            f"column {name!r} holds {brief(cells.text(bad[0]))}, expected a number; is it a Categorical column?"
+        )
     return values
 
 
@@ -304,7 +311,9 @@ def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
         if raw is None:
             distinct = pc.unique(written).drop_null().to_pylist()
             wrong = distinct[as_dates(distinct).is_null().index(True).as_py()]
-            raise DataError(f"column {name!r} holds {wrong!r}, expected dates like 2024-03-01 or 2024-03-01 12:30:00")
+            raise DataError(
+                f"column {name!r} holds {brief(wrong)}, expected dates like 2024-03-01 or 2024-03-01 12:30:00"
+            )
     elif pa.types.is_null(raw.type):
         raw = pa.nulls(len(raw), pa.timestamp("us"))
     if not (pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type)):

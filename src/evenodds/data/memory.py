@@ -149,7 +149,7 @@ def _documents(x: Any) -> Any | None:
     """Texts that are not in a table: a list of strings, an array, a series."""
     if isinstance(x, (list, tuple)):
         texts = x and any(isinstance(one, str) for one in x) and all(one is None or isinstance(one, str) for one in x)
-        return pa.array(x, pa.string()) if texts else None
+        return as_arrow(x) if texts else None
     if isinstance(x, (pa.Array, pa.ChunkedArray)):
         return x if is_text(x.type) else None
     if isinstance(x, Texts):
@@ -191,7 +191,7 @@ def _of_objects(x: NDArray[Any], name: str) -> Raw:
     if x.dtype.kind == "O":
         for value in x:
             if isinstance(value, (Mapping, list, tuple, set)):
-                raise TypeError(f"column {name!r}: argument must be a string or a real number, not {value!r}")
+                raise TypeError(f"column {name!r}: argument must be a string or a real number, not {value!r:.80}")
     try:
         return x.astype(np.float64) if x.dtype.kind == "O" else pa.array(x)
     except (TypeError, ValueError):
