@@ -206,7 +206,7 @@ def _numbers(cells: Texts, name: str) -> NDArray[np.float64]:
     values, bad = text_cells.numbers(cells)
     if len(bad):
         raise DataError(
-            f"column {name!r} holds {brief(cells.text(bad[0]))}, expected a number; is it a Categorical column?"
+            f"column {name!r} holds {brief(str(cells.text(bad[0])))}, expected a number; is it a Categorical column?"
         )
     return values
 

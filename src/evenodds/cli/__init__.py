@@ -99,7 +99,7 @@ class LazyGroup(Group):
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except click.ClickException as error:
-            error.message = escaped_lines(error.message)
+            vars(error)["message"] = escaped_lines(error.message)
             raise
         except BrokenPipeError:  # the reader, such as head, has seen enough
             ctx.exit(NO_READER)

@@ -189,7 +189,7 @@ def _quick(about: dict[str, Any], parts: dict[str, Any], name: str) -> Quick:
         tokenise.stemmer(tokens["stem"])
     return Quick(
         str(about["column"]), classes, Tokens(**tokens), about["distinct"], about["bernoulli"], buckets, keys, weights,
-        list(parts["constant"]), list(parts["prior"]), *map(float, believed), name,
+        list(parts["constant"]), list(parts["prior"]), float(believed[0]), float(believed[1]), name,
     )  # fmt: skip
 
 
