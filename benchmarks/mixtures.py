@@ -65,9 +65,7 @@ def fitting(library: str, x: Any, path: Path) -> Callable[[int], float]:
     rows: Any = path if "file" in library else x
 
     def ours(steps: int) -> float:
-        mixture = eo.Mixture(k=COMPONENTS, prior=None, start=start, tolerance=0, max_iter=steps, threads=threads).fit(
-            rows
-        )
+        mixture = eo.Mixture(k=COMPONENTS, prior=None, start=start, tol=0, max_iter=steps, threads=threads).fit(rows)
         return mixture.model_.trace[-2] / mixture.model_.rows
 
     return ours

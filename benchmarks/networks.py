@@ -226,7 +226,7 @@ def speed(pgmpy: Any, repeats: int) -> dict[str, Any]:
         def theirs() -> None:
             dag = HillClimbSearch(some).estimate(scoring_method="bic-d", show_progress=False)
             edges = [(str(a), str(b)) for a, b in dag.edges()]
-            found["pgmpy"] = BayesNet([*network.structure.nodes, *edges]).graph
+            found["pgmpy"] = BayesNet([*network.structure.nodes, *edges]).graph_
 
         fits["pgmpy"], climbs["pgmpy"] = fit, theirs
         trees["pgmpy"] = lambda: TreeSearch(some, root_node="HISTORY", n_jobs=1).estimate(

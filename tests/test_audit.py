@@ -62,7 +62,7 @@ def people(n=3000, seed=0, k=2):
 
 
 def test_compas_has_the_published_rates():
-    found = eo.Audit(by=["race"]).of_columns(compas(), "recid", predicted="high", weights="count")
+    found = eo.Audit(by=["race"]).of_columns(compas(), "recid", predicted="high", sample_weight="count")
     rate = found.rates(RACE, "1")
     black, white = rate["FPR"]["African-American"], rate["FPR"]["Caucasian"]
     assert (black.k, black.n, white.k, white.n) == (805, 1795, 349, 1488)
@@ -92,7 +92,7 @@ def test_gender_shades(product, best):
         wrong = round(n * percent / 100)
         rows += [(tone, sex, sex, n - wrong), (tone, sex, "male" if sex == "female" else "female", wrong)]
     table = pd.DataFrame(rows, columns=["tone", "sex", "said", "count"])
-    found = eo.Audit(by=["tone", "sex"]).of_columns(table, "sex", predicted="said", weights="count")
+    found = eo.Audit(by=["tone", "sex"]).of_columns(table, "sex", predicted="said", sample_weight="count")
     worst = found.worst(("tone", "sex"), found.positive[0], "accuracy")
     assert (worst.high, worst.low) == (best, "darker & female")
     assert worst.gap == pytest.approx((WRONG[product][0] - min(WRONG[product])) / 100, abs=0.006)
@@ -108,7 +108,7 @@ def test_waterbirds():
         {"background": where, "bird": bird, "said": int(where == "water"), "count": n}
         for (where, bird), n in counts.items()
     ]
-    found = eo.Audit(by="background").of_columns(table, "bird", predicted="said", weights="count")
+    found = eo.Audit(by="background").of_columns(table, "bird", predicted="said", sample_weight="count")
     rate = found.rates(("background",), "1")
     assert rate["accuracy"]["land"].k == 3498
     assert rate["TPR"]["land"].rate == 0.0
@@ -128,7 +128,7 @@ def test_it_says_what_scikit_learn_says(weighted):
     p = np.clip(p, 0.01, 0.99)
     said = (p[:, 1] >= 0.3).astype(int)
     found = eo.Audit(by=["sex", "race"], threshold=0.3).of_predictions(
-        y, groups, scores=p[:, 1], weights=w if weighted else None
+        y, groups, scores=p[:, 1], sample_weight=w if weighted else None
     )
     for by in found.subsets:
         rate, losses, aucs = found.rates(by, "1"), found.losses(by), found.aucs(by, "1")
@@ -264,24 +264,24 @@ def test_weights_and_groups_are_columns_or_arrays_for_every_model():
     audit = eo.Audit(by="sex")
     ours = eo.NaiveBayes().fit(frame[["x", "y"]], "y")
     for model in (ours, ours.model_, LogisticRegression().fit(frame[["x"]], y)):
-        told = audit.of(model, frame, "y", weights="w")
+        told = audit.of(model, frame, "y", sample_weight="w")
         for weights in (frame["w"], frame["w"].to_numpy()):
-            assert audit.of(model, frame, "y", weights=weights).rates("sex") == told.rates("sex")
+            assert audit.of(model, frame, "y", sample_weight=weights).rates("sex") == told.rates("sex")
         assert told.rates("sex")["base rate"]["f"].n == frame["w"][frame["sex"] == "f"].sum()
-        twice, once = audit.of(model, frame, "y", weights=2), audit.of(model, frame, "y")
+        twice, once = audit.of(model, frame, "y", sample_weight=2), audit.of(model, frame, "y")
         assert twice.rates("sex")["TPR"]["f"][:2] == tuple(2 * k for k in once.rates("sex")["TPR"]["f"][:2])
         outside = audit.of(model, frame[["x"]], y, groups=frame["sex"])
         assert outside.rates("sex") == once.rates("sex")
         with pytest.raises(eo.DataError, match="'v' not found"):
-            audit.of(model, frame, "y", weights="v")
+            audit.of(model, frame, "y", sample_weight="v")
         with pytest.raises(eo.DataError, match="2 weights for 400 rows"):
-            audit.of(model, frame, "y", weights=[1, 2])
+            audit.of(model, frame, "y", sample_weight=[1, 2])
 
 
 def test_folds_are_audited_too(tmp_path):
     y, p, groups = people(300)
     frame = pd.DataFrame({"x": p[:, 1], **groups, "y": y})
-    held = of_folds(read(frame), "y", 5, by_columns=("sex",))
+    held = of_folds(read(frame), "y", 5, by=("sex",))
     found = eo.Audit(by="sex").of_held_out(held)
     assert sum(r.n for r in found.rates(("sex",), "1")["accuracy"].values()) == 300
 
@@ -290,7 +290,7 @@ def test_folds_that_lack_a_class_gave_it_probability_0():
     """The only row of a class: the model of the other folds does not know it, and is asked about its own fold only."""
     n = 60
     rows = pd.DataFrame({"x": [*"ab" * (n // 2), "a"], "g": ["s", "s", "t"] * 20 + ["s"], "y": [*"uv" * (n // 2), "w"]})
-    held = of_folds(read(rows), "y", 5, by_columns=("g",))
+    held = of_folds(read(rows), "y", 5, by=("g",))
     p, y, g = np.zeros((0, 3)), [], []
     for part in held:
         p = np.vstack([p, part.proba(held.classes.tolist())])

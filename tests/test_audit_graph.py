@@ -36,7 +36,7 @@ def holds(found):
     ],
 )
 def test_the_three_criteria(graph, said, expected):
-    assert holds(by_graph(graph, "sex", "repaid", said=said)) == dict(
+    assert holds(by_graph(graph, "sex", "repaid", predicted=said)) == dict(
         zip(("independence", "separation", "sufficiency"), expected)
     )
 
@@ -67,7 +67,7 @@ def test_what_the_graph_separates_carries_no_bits(seed):
     rng = np.random.default_rng(seed)
     network = random_network(rng, 6)
     group, target, said = rng.permutation(network.structure.nodes)[:3]
-    found = by_graph(network, group, target, said=said)
+    found = by_graph(network, group, target, predicted=said)
     for name, one in found.criteria.items():
         assert one.separated == bool(d_separated(network.structure, one.a, one.b, one.given))
         if one:
@@ -93,13 +93,13 @@ def test_without_its_proxies_a_prediction_is_independent_of_the_group(seed):
 
 def test_a_prediction_that_the_group_depends_on_is_not_said_to_be_cured():
     found = by_graph(
-        "granted -> town; town -> sex; sex, job -> granted2; job -> repaid", "sex", "repaid", said="granted"
+        "granted -> town; town -> sex; sex, job -> granted2; job -> repaid", "sex", "repaid", predicted="granted"
     )
     assert not found.criteria["independence"]
-    looped = by_graph("job -> granted; sex -> job; granted -> sex2; repaid", "sex", "repaid", said="granted")
+    looped = by_graph("job -> granted; sex -> job; granted -> sex2; repaid", "sex", "repaid", predicted="granted")
     assert "would be independent" in looped.sentences()[-1]
     below = by_graph(
-        "a -> job; job -> granted; granted -> sex; a -> sex; job -> repaid", "sex", "repaid", said="granted"
+        "a -> job; job -> granted; granted -> sex; a -> sex; job -> repaid", "sex", "repaid", predicted="granted"
     )
     assert "other paths would still be open" in below.sentences()[-1]
 
@@ -114,7 +114,7 @@ def test_how_much_flows():
             "repaid": {"yes": flag(0.5), "no": flag(0.5)},
         },
     )
-    found = by_graph(network, "sex", "repaid", said="granted")
+    found = by_graph(network, "sex", "repaid", predicted="granted")
     assert found.bits["independence"] == pytest.approx(1.0)  # a coin's worth: granted is sex
     assert found.bits["sufficiency"] == pytest.approx(0.0)
     assert not found.criteria["sufficiency"]  # open, and empty
@@ -125,14 +125,14 @@ def test_how_much_flows():
 def test_what_cannot_be_asked_is_said():
     with pytest.raises(eo.DataError, match="did you mean 'sex'"):
         by_graph(LOANS, "sax", "repaid", inputs=["job"])
-    with pytest.raises(eo.DataError, match="said=, a node"):
+    with pytest.raises(eo.DataError, match="predicted=, a node"):
         by_graph(LOANS, "sex", "repaid")
     with pytest.raises(eo.DataError, match="cannot be an input"):
         by_graph(LOANS, "sex", "repaid", inputs=["repaid"])
-    with pytest.raises(eo.DataError, match="name it with said="):
+    with pytest.raises(eo.DataError, match="name it with predicted="):
         by_graph(f"{LOANS}; job -> said repaid", "sex", "repaid", inputs=["job"])
     with pytest.raises(eo.DataError, match="three different nodes"):
-        by_graph(LOANS, "sex", "repaid", said="repaid")
+        by_graph(LOANS, "sex", "repaid", predicted="repaid")
 
 
 def test_the_command(tmp_path):
@@ -145,8 +145,8 @@ def test_the_command(tmp_path):
     assert "independence, sex ⟂ said repaid: yes" in text
     for wrong, code, said in (
         ([], 2, "Give one of"),
-        (["--inputs", "job", "--said", "job"], 2, "Give one of"),
-        (["--said", "jobb"], 3, "did you mean 'job'"),
+        (["--inputs", "job", "--predicted", "job"], 2, "Give one of"),
+        (["--predicted", "jobb"], 3, "did you mean 'job'"),
     ):
         assert said in run(*asked, *wrong, code=code).stderr
     rng = np.random.default_rng(0)
@@ -155,5 +155,5 @@ def test_the_command(tmp_path):
     done = run(*asked, "--model", tmp_path / "m.eo")
     assert "gets to see sex directly and through job" in done.output
     eo.BayesNet("sex -> job; job -> repaid").fit(rows).save(tmp_path / "n.eo")
-    done = run("net", "fair", tmp_path / "n.eo", "--by", "sex", "--target", "repaid", "--said", "job")
+    done = run("net", "fair", tmp_path / "n.eo", "--by", "sex", "--target", "repaid", "--predicted", "job")
     assert "bits" in done.output

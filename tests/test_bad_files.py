@@ -758,7 +758,7 @@ def test_folds_are_refits_with_weights_and_rows_left_out(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(written(rows))
     columns = {"x": eo.Gaussian, "c": eo.Categorical}
-    held = of_folds(read(path), "y", 4, columns, weights="w", random_state=9)
+    held = of_folds(read(path), "y", 4, columns, sample_weight="w", random_state=9)
     found, report = held.metrics(), held.report
     assert report.no_target.count == sum(row["y"] is None for row in rows)
     fold, total = fold_of(0, 400, None, 4, 9), None

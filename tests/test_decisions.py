@@ -179,7 +179,7 @@ def test_a_stricter_limit_rules_out_less():
     rules = [eo.AtMost.of({0: a}, y, p, [0, 1]) for a in (0.001, 0.01, 0.05, 0.2, 0.5)]
     bounds = [rule.limits[0].bound for rule in rules]
     assert bounds == sorted(bounds)
-    firmer = [eo.AtMost.of({0: 0.01}, y, p, [0, 1], confidence=c).limits[0].bound for c in (0.5, 0.9, 0.95, 0.999)]
+    firmer = [eo.AtMost.of({0: 0.01}, y, p, [0, 1], level=c).limits[0].bound for c in (0.5, 0.9, 0.95, 0.999)]
     assert firmer == sorted(firmer, reverse=True)
 
 
@@ -261,17 +261,17 @@ def test_tallies_of_rows_held_out_add():
 
 
 @pytest.mark.parametrize(
-    ("limits", "confidence", "error"),
+    ("limits", "level", "error"),
     [
         ({"ham": 0}, 0.95, "expected a share between 0 and 1"),
-        ({"ham": 0.1}, 1.0, "confidence=1.0"),
+        ({"ham": 0.1}, 1.0, "level=1.0"),
         ({"eggs": 0.1}, 0.9, "class 'eggs' not found"),
         ({}, 0.9, "at least one limit"),
     ],
 )
-def test_limits_that_cannot_be(limits, confidence, error):
+def test_limits_that_cannot_be(limits, level, error):
     with pytest.raises(ValueError, match=error):
-        eo.AtMost.of(limits, ["ham", "spam"], [[1, 0], [0, 1]], ["ham", "spam"], confidence)
+        eo.AtMost.of(limits, ["ham", "spam"], [[1, 0], [0, 1]], ["ham", "spam"], level)
 
 
 def test_weights_are_no_rows():
@@ -326,10 +326,10 @@ def test_decide_counts_what_predict_says(messages, rows):
 def test_decide_by_limits_and_folds(messages):
     run, data, _, _ = messages
     how = ["decide", data, "--target", "label", "--text", "text", "--folds", "5"]
-    said = json.loads(run(*how, "--at-most", "ham:0.02", "--at-most", "spam:0.05", "--json"))
+    said = json.loads(run(*how, "--at-most", "ham=0.02", "--at-most", "spam=0.05", "--json"))
     assert [limit["at_most"] for limit in said["limits"]] == [0.02, 0.05]
     assert said["counts"]["ham"]["spam"] == said["limits"][0]["lost"]
-    text = run(*how, "--at-most", "ham:0.001")
+    text = run(*how, "--at-most", "ham=0.001")
     assert "2,995 rows even if none is lost" in text
     assert "unsure" in text
 
@@ -337,8 +337,8 @@ def test_decide_by_limits_and_folds(messages):
 def test_a_rule_goes_to_standard_output_alone(messages, monkeypatch):
     _, data, model, place = messages
     monkeypatch.chdir(place)
-    done = invoke("decide", model, data, "--at-most", "ham:.1", "--level", ".9", "-o", "-")
-    assert json.loads(done.stdout)["limits"][0]["confidence"] == 0.9
+    done = invoke("decide", model, data, "--at-most", "ham=.1", "--level", ".9", "-o", "-")
+    assert json.loads(done.stdout)["limits"][0]["level"] == 0.9
     assert "with 90 % confidence" in done.stderr
     assert not (place / "-").exists()
 
@@ -347,7 +347,7 @@ def test_what_decide_and_predict_refuse(messages):
     run, data, model, place = messages
     assert "Give --cost, or --at-most" in run("decide", model, data, code=2)
     assert "Give --cost, or --at-most" in run(
-        "decide", model, data, "--cost", "ham:spam=2", "--at-most", "ham:.1", code=2
+        "decide", model, data, "--cost", "ham:spam=2", "--at-most", "ham=.1", code=2
     )
     assert "not TRUE:SAID" in run("decide", model, data, "--cost", "ham:eggs=2", code=3)
     for wrong, said in (
@@ -355,15 +355,15 @@ def test_what_decide_and_predict_refuse(messages):
         (["--cost", "ham=2"], "--cost: expected TRUE:SAID"),
         (["--cost", "ham:spam=nan"], "--cost: 'nan' is not a number"),
         (["--unsure", "inf"], "--unsure: 'inf' is not a number"),
-        (["--at-most", "ham:2"], "--at-most ham:2: expected a share"),
-        (["--at-most", "ham:.1", "--at-most", "ham:.2"], "'ham' is given twice"),
+        (["--at-most", "ham=2"], "--at-most ham=2: expected a share"),
+        (["--at-most", "ham=.1", "--at-most", "ham=.2"], "'ham' is given twice"),
         (["--cost", "ham:spam=2", "--level", ".9"], "--level: of --at-most"),
         (["--cost", "ham:spam=2", "-o", "-", "--json"], "not both"),
         (["--cost", "ham:spam=2", "--seed", "1"], "--seed: needs --folds"),
     ):
         assert said in run("decide", model, data, *wrong, code=2)
-    assert "class 'eggs' not found" in run("decide", model, data, "--at-most", "eggs:.1", code=3)
-    assert "leave it out" in run("decide", model, data, "--at-most", "ham:.1", "--weight", "w", code=2)
+    assert "class 'eggs' not found" in run("decide", model, data, "--at-most", "eggs=.1", code=3)
+    assert "leave it out" in run("decide", model, data, "--at-most", "ham=.1", "--weight", "w", code=2)
     other = place / "other.json"
     other.write_text(json.dumps(eo.LeastCost.of({}, ["a", "b"]).to_dict()))
     assert "is a rule for the classes ['a', 'b']" in run("predict", model, data, "--rule", str(other), code=3)

@@ -87,7 +87,7 @@ def test_menarche():
     assert model.totals.null_deviance == pytest.approx(3693.8835747941544, rel=1e-13)
     assert model.totals.log_likelihood == pytest.approx(-55.37762715655259, rel=1e-12)
     assert model.totals.spare == 23
-    finer = eo.GLM(eo.Bernoulli, tolerance=1e-11).fit(pd.DataFrame({"age": age}), reached, trials=total)
+    finer = eo.GLM(eo.Bernoulli, tol=1e-11).fit(pd.DataFrame({"age": age}), reached, trials=total)
     np.testing.assert_allclose(standard_errors(finer.model_), errors, rtol=1e-10)
 
 
@@ -101,7 +101,7 @@ def test_berkeley_by_independence():
         "dept[B]": (-0.4667933536154895, 0.05273720764640396),
         "dept[F]": (-0.26752223850776125, 0.04972294827448474),
     }
-    finer = eo.GLM(eo.Poisson, reference=reference, tolerance=1e-11).fit(BERKELEY, "freq").model_
+    finer = eo.GLM(eo.Poisson, reference=reference, tol=1e-11).fit(BERKELEY, "freq").model_
     errors = dict(zip(finer.names, standard_errors(finer)))
     for name, (coefficient, error) in expected.items():
         assert glm.model_[name] == pytest.approx(coefficient, rel=1e-12)
@@ -115,7 +115,7 @@ def test_berkeley_by_independence():
 def test_two_groups_are_their_own_logs_and_odds():
     frame = pd.DataFrame({"g": ["a"] * 10 + ["b"] * 20})
     count = [2] * 10 + [5] * 20
-    poisson = eo.GLM(eo.Poisson, tolerance=1e-12).fit(frame, count).model_
+    poisson = eo.GLM(eo.Poisson, tol=1e-12).fit(frame, count).model_
     np.testing.assert_allclose(poisson.coefficients, [np.log(2), np.log(2.5)], rtol=1e-14)
     np.testing.assert_allclose(standard_errors(poisson), [np.sqrt(1 / 20), np.sqrt(1 / 20 + 1 / 100)], rtol=1e-12)
     flag = [1] * 4 + [0] * 6 + [1] * 15 + [0] * 5
@@ -192,7 +192,7 @@ def test_weight_two_is_counted_twice_and_weight_zero_is_no_row(case):
         assert getattr(weighted.totals, name) == pytest.approx(getattr(repeated.totals, name), rel=1e-12)
     for errors in ("HC0", "HC1"):
         weighted, repeated = (
-            eo.GLM(family, errors=errors, tolerance=1e-11).fit(*rows).model_
+            eo.GLM(family, errors=errors, tol=1e-11).fit(*rows).model_
             for rows in ((X, y, weights), (X.iloc[again], y.iloc[again]))
         )
         np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-9)
@@ -204,10 +204,10 @@ def test_trials_are_rows_written_out(errors):
     frame = pd.DataFrame({"x": rng.normal(size=40), "town": rng.choice(["Bonn", "Ulm"], 40)})
     trials, often = rng.integers(1, 30, 40), rng.integers(1, 3, 40)
     successes = rng.binomial(trials, 1 / (1 + np.exp(-0.3 - 0.8 * frame["x"])))
-    told = eo.GLM(eo.Bernoulli, errors=errors, tolerance=1e-11).fit(frame, successes, often, trials=trials).model_
+    told = eo.GLM(eo.Bernoulli, errors=errors, tol=1e-11).fit(frame, successes, often, trials=trials).model_
     again = np.repeat(np.arange(40), trials * often)
     each = [np.tile(np.arange(n) < k, w) for n, k, w in zip(trials, successes, often)]
-    written = eo.GLM(eo.Bernoulli, errors=errors, tolerance=1e-11).fit(frame.iloc[again], np.concatenate(each)).model_
+    written = eo.GLM(eo.Bernoulli, errors=errors, tol=1e-11).fit(frame.iloc[again], np.concatenate(each)).model_
     np.testing.assert_allclose(told.coefficients, written.coefficients, rtol=1e-12)
     np.testing.assert_allclose(standard_errors(told), standard_errors(written), rtol=1e-12)
 
@@ -281,14 +281,14 @@ def test_threads_change_nothing_and_are_as_many_as_told(target, monkeypatch):
 @pytest.mark.parametrize("solver", ["lbfgs", "ascent"])
 def test_solvers_find_the_same_also_where_columns_say_the_same(case, solver):
     family, X, y = case
-    newton = eo.GLM(family, solver="newton", tolerance=1e-11).fit(X, y).model_
+    newton = eo.GLM(family, solver="newton", tol=1e-11).fit(X, y).model_
     error = standard_errors(newton)
-    found = eo.GLM(family, solver=solver, tolerance=1e-8).fit(X, y).model_
+    found = eo.GLM(family, solver=solver, tol=1e-8).fit(X, y).model_
     np.testing.assert_allclose((found.coefficients - newton.coefficients) / error, 0, atol=1e-5)
     np.testing.assert_allclose(standard_errors(found), error, rtol=1e-7)
     twice = X.assign(double=2 * X["age"] + 1)
     with pytest.warns(eo.RegressionWarning, match="`double` = 2 `age` . 1"):
-        shared = eo.GLM(family, solver=solver, tolerance=1e-8).fit(twice, y)
+        shared = eo.GLM(family, solver=solver, tol=1e-8).fit(twice, y)
     kept = [shared.model_.names.index(name) for name in newton.names]
     np.testing.assert_allclose((shared.model_.coefficients[kept] - newton.coefficients) / error, 0, atol=1e-5)
     assert not np.any(shared.model_["double"])
@@ -332,7 +332,7 @@ def test_a_sample_that_leads_agrees_with_passes_over_all_rows(monkeypatch, famil
     y = rng.poisson(rate) if family is eo.Poisson else (rng.random(rows) < rate / (1 + rate)).astype(int)
     y = y + (rng.random(rows) < 0.3) if family is eo.Categorical else y
     w = rng.integers(0, 3, rows)
-    plain = eo.GLM(family, prior=prior, solver="newton", tolerance=1e-11).fit(X, y, sample_weight=w).model_
+    plain = eo.GLM(family, prior=prior, solver="newton", tol=1e-11).fit(X, y, sample_weight=w).model_
     monkeypatch.setattr("evenodds.models.glm.rows.PILOT", 4800)
     one, three = (eo.GLM(family, prior=prior, threads=n).fit(X, y, sample_weight=w).model_ for n in (1, 3))
     np.testing.assert_array_equal(one.coefficients, three.coefficients)
@@ -516,7 +516,7 @@ def by_hand(frame, errors):
     """The sandwich of a Poisson regression, row by row."""
     X = np.column_stack([np.ones(len(frame)), frame["age"], frame["smoker"]])
     y = frame["visits"].to_numpy()
-    b = eo.GLM(eo.Poisson, tolerance=1e-11).fit(frame[["age", "smoker"]], y).model_.coefficients
+    b = eo.GLM(eo.Poisson, tol=1e-11).fit(frame[["age", "smoker"]], y).model_.coefficients
     rate = np.exp(X @ b)
     bread = np.linalg.inv((X.T * rate) @ X)
     h = rate * np.einsum("ij,jk,ik->i", X, bread, X)
@@ -528,7 +528,7 @@ def by_hand(frame, errors):
 @pytest.mark.parametrize("errors", ["HC0", "HC1", "HC2", "HC3"])
 def test_robust_errors_are_the_sandwich(errors):
     frame = table(60)
-    model = eo.GLM(eo.Poisson, errors=errors, tolerance=1e-11).fit(frame[["age", "smoker"]], frame["visits"]).model_
+    model = eo.GLM(eo.Poisson, errors=errors, tol=1e-11).fit(frame[["age", "smoker"]], frame["visits"]).model_
     np.testing.assert_allclose(covariance(model), by_hand(frame, errors), rtol=1e-10)
 
 
@@ -536,7 +536,7 @@ def test_robust_errors_are_the_sandwich(errors):
 def test_errors_of_three_classes_are_those_of_the_sums_written_out(errors):
     frame = table(80)
     names = ["age", "smoker"]
-    model = eo.GLM(eo.Categorical, errors=errors, tolerance=1e-11).fit(frame[names], frame["kind"]).model_
+    model = eo.GLM(eo.Categorical, errors=errors, tol=1e-11).fit(frame[names], frame["kind"]).model_
     X = np.column_stack([np.ones(80), frame[names]])
     bread, filling = np.zeros((6, 6)), np.zeros((6, 6))
     for x, own in zip(X, np.searchsorted(["a", "b", "c"], frame["kind"])):
@@ -677,7 +677,7 @@ def test_the_variance_under_a_weak_prior_is_that_without():
 def test_jeffreys_adds_half_a_success_and_half_a_failure():
     ones = pd.DataFrame({"x": np.zeros(10)})
     with pytest.warns(eo.RegressionWarning, match="constant|zero"):
-        model = eo.GLM(eo.Bernoulli, prior="jeffreys", tolerance=1e-12).fit(ones, [1] * 8 + [0] * 2).model_
+        model = eo.GLM(eo.Bernoulli, prior="jeffreys", tol=1e-12).fit(ones, [1] * 8 + [0] * 2).model_
     assert model.mean(ones)[0, 1] == pytest.approx(8.5 / 11, rel=1e-11)
 
 
@@ -685,8 +685,8 @@ def test_under_jeffreys_prior_weight_two_is_counted_twice():
     frame = table(80)
     X, y, often = frame[["age", "smoker"]], frame["ill"], np.arange(80) % 3
     again = np.repeat(np.arange(80), often)
-    weighted = eo.GLM(eo.Bernoulli, prior="jeffreys", tolerance=1e-11).fit(X, y, often).model_
-    repeated = eo.GLM(eo.Bernoulli, prior="jeffreys", tolerance=1e-11).fit(X.iloc[again], y.iloc[again]).model_
+    weighted = eo.GLM(eo.Bernoulli, prior="jeffreys", tol=1e-11).fit(X, y, often).model_
+    repeated = eo.GLM(eo.Bernoulli, prior="jeffreys", tol=1e-11).fit(X.iloc[again], y.iloc[again]).model_
     np.testing.assert_allclose(weighted.coefficients, repeated.coefficients, rtol=1e-9)
     np.testing.assert_allclose(standard_errors(weighted), standard_errors(repeated), rtol=1e-9)
     assert not np.allclose(weighted.coefficients, eo.GLM(eo.Bernoulli).fit(X, y, often).model_.coefficients, rtol=1e-3)
@@ -749,7 +749,7 @@ def test_one_value_without_failures_has_the_one_infinite_coefficient():
     np.testing.assert_allclose(errors[:3], standard_errors(alone), rtol=1e-5)
 
 
-@pytest.mark.parametrize("how", [{}, {"tolerance": 1e-3}, {"tolerance": 1e-2}, {"solver": "lbfgs", "tolerance": 1e-4}])
+@pytest.mark.parametrize("how", [{}, {"tol": 1e-3}, {"tol": 1e-2}, {"solver": "lbfgs", "tol": 1e-4}])
 @pytest.mark.parametrize("only", ["a", "c"])
 @pytest.mark.parametrize("family", [eo.Bernoulli, eo.Poisson, eo.Categorical])
 def test_separation_is_seen_at_any_tolerance_and_where_the_reference_is_what_is_separated(family, only, how):
@@ -973,7 +973,7 @@ def test_the_row_of_a_file_that_is_refused_is_named_by_its_place_in_it(tmp_path)
         ({"prior": "jeffreys"}, "for the Bernoulli"),
         ({"errors": "HC9"}, "errors='HC9'"),
         ({"solver": "sgd"}, "solver='sgd'"),
-        ({"tolerance": 0.0}, "tolerance=0.0"),
+        ({"tol": 0.0}, "tol=0.0"),
         ({"max_iter": 0}, "max_iter=0: expected a whole number, 1 or more"),
         ({"reference": {"town": "Rome"}}, "'Rome' does not occur"),
         ({"reference": {"towm": "Ulm"}}, "did you mean 'town'"),
@@ -1022,7 +1022,7 @@ def test_each_is_best_at_what_it_maximises():
 
 def test_gradient_ascent_can_be_watched():
     frame = table()
-    watched = eo.GLM(eo.Bernoulli, solver="ascent", tolerance=1e-5).fit(frame[["age", "smoker"]], frame["ill"])
+    watched = eo.GLM(eo.Bernoulli, solver="ascent", tol=1e-5).fit(frame[["age", "smoker"]], frame["ill"])
     newton = eo.GLM(eo.Bernoulli).fit(frame[["age", "smoker"]], frame["ill"])
     np.testing.assert_allclose(watched.coef_, newton.coef_, rtol=2e-4)
     steps = watched.model_.steps
@@ -1038,7 +1038,7 @@ def test_a_wide_sparse_design_goes_to_lbfgs():
     X = csr_array((rng.random((300, 3000)) < 0.01).astype(float))
     y = rng.integers(0, 2, 300)
     with pytest.warns(eo.RegressionWarning, match="no standard errors"):
-        glm = eo.GLM(eo.Bernoulli, prior=1.0, tolerance=1e-10).fit(X, y)
+        glm = eo.GLM(eo.Bernoulli, prior=1.0, tol=1e-10).fit(X, y)
     assert glm.model_.totals.solver == "lbfgs"
     assert glm.model_.totals.converged
     peer = LogisticRegression(C=1.0, tol=1e-10, solver="newton-cg").fit(X, y)

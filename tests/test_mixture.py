@@ -172,8 +172,7 @@ def test_threads_and_shards_change_nothing(family, kind, monkeypatch):
     monkeypatch.setattr(mixture_rows, "SAMPLE", 300)
     monkeypatch.setattr(mixture_rows, "SHARD", 512)
     several = [
-        eo.Mixture(family, 3, covariance=kind, random_state=1, threads=t, max_iter=12, tolerance=0, n_init=2)
-        for t in (1, 4)
+        eo.Mixture(family, 3, covariance=kind, random_state=1, threads=t, max_iter=12, tol=0, n_init=2) for t in (1, 4)
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -320,7 +319,7 @@ def polished(which, k, kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         begin.fit(X)
-    mine = eo.Mixture(k=k, covariance=kind, prior=None, start=begin, tolerance=0, max_iter=20_000).fit(X)
+    mine = eo.Mixture(k=k, covariance=kind, prior=None, start=begin, tol=0, max_iter=20_000).fit(X)
     precision = np.linalg.inv(begin.covariances_)
     theirs = GaussianMixture(
         k,
@@ -356,7 +355,7 @@ def test_old_faithful_as_mclust_has_it():
     tied = eo.Mixture(covariance="tied", prior=None, random_state=0, k=range(1, 6)).fit(faithful())
     assert tied.k_ == 3
     assert tied.bic_ == pytest.approx(2314.3, abs=0.1)
-    full = eo.Mixture(prior=None, random_state=0, k=2, tolerance=1e-9).fit(faithful())
+    full = eo.Mixture(prior=None, random_state=0, k=2, tol=1e-9).fit(faithful())
     assert full.log_likelihood_ == pytest.approx(-1130.264, abs=1e-3)
 
 
@@ -594,7 +593,7 @@ def test_a_table_is_read_once_and_answers_come_of_one_look(monkeypatch):
     made_blocks, looked, block_of, log_joint = [], [], mixture_rows.block_of, MixtureModel.log_joint
     monkeypatch.setattr(mixture_rows, "block_of", lambda *args: made_blocks.append(1) or block_of(*args))
     monkeypatch.setattr(MixtureModel, "log_joint", lambda self, *args: looked.append(1) or log_joint(self, *args))
-    model = eo.Mixture(k=2, random_state=0, max_iter=5, tolerance=1).fit(X).model_
+    model = eo.Mixture(k=2, random_state=0, max_iter=5, tol=1).fit(X).model_
     assert len(model.trace) > 1
     assert len(made_blocks) == 2  # the sample, and all rows
     OfMixture(model, True).columns(table(X), 1, str)

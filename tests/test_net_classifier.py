@@ -134,7 +134,7 @@ def test_nothing_is_left_of_an_earlier_fit():
     net = eo.BayesNet().fit(X, y)
     net.fit(np.arange(20).reshape(10, 2) % 3, [0, 1] * 5)
     assert not hasattr(net, "feature_names_in_")
-    net.set_params(structure="port").fit(X)
+    net.set_params(graph="port").fit(X)
     assert not hasattr(net, "classes_")
     with pytest.raises(ValueError, match="no target"):
         net.predict(X)

@@ -61,7 +61,7 @@ def test_the_graph_is_learnt(folder):
     climbed = run(
         "net", "learn", folder / "titanic.csv", "--weight", "people", "--forbid", "survived -> sex; sex -> survived"
     )
-    edges = eo.BayesNet(climbed.stdout.strip()).graph.edges
+    edges = eo.BayesNet(climbed.stdout.strip()).graph_.edges
     assert ("survived", "sex") not in edges
     assert ("sex", "survived") not in edges
     assert "; BIC -" in climbed.stderr

@@ -111,7 +111,7 @@ def test_the_titanic_network_has_9_parameters_of_23():
     weighted = BayesNet("survived -> sex; survived -> age; survived -> class").fit(
         titanic_counts(), sample_weight="people"
     )
-    rows = BayesNet(weighted.graph).fit(titanic())
+    rows = BayesNet(weighted.graph_).fit(titanic())
     assert weighted.model_ == rows.model_
     three = BayesNet("survived -> sex; survived -> age; survived -> class").fit(
         [row for row in titanic_counts() if row["class"] != "crew"], sample_weight="people"
@@ -153,7 +153,7 @@ def test_a_complete_graph_in_any_order_is_the_empirical_joint(seed):
     net = BayesNet({name: order[:i] for i, name in enumerate(order)}, estimate="mle").fit(data)
     table_ = joint(net.network)
     seen = np.zeros_like(table_)
-    at = [[net.network.states[n].index(v) for v in data[n]] for n in net.graph.nodes]
+    at = [[net.network.states[n].index(v) for v in data[n]] for n in net.graph_.nodes]
     np.add.at(seen, tuple(at), 1 / 40)
     np.testing.assert_allclose(table_, seen, atol=1e-15)
 
@@ -460,11 +460,11 @@ def test_the_start_of_a_climb_is_only_a_start():
     rng = np.random.default_rng(0)
     a = rng.choice(["0", "1"], 400)
     rows = {"a": a, "b": np.where(rng.random(400) < 0.9, a, "0"), "c": rng.choice(["0", "1"], 400)}
-    found = BayesNet("c -> b", search="hill-climbing").fit(rows).graph
+    found = BayesNet("c -> b", search="hill-climbing").fit(rows).graph_
     assert set(found.nodes) == {"a", "b", "c"}
     assert len(found.edges) == 1
     never = BayesNet("a -> b", search="hill-climbing", forbidden="a -> b; b -> a").fit(rows)
-    assert not never.graph.edges
+    assert not never.graph_.edges
     again = never.partial_fit(rows).network  # the graph stays, whatever the climb was told
     assert again.rows == 800
 

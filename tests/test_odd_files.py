@@ -75,7 +75,7 @@ OF_MODELS = [
     "fit good.csv -t label --like {} -o out.eo",
     "net show {}",
     "net query {} k",
-    "net fair {} --by k -t label --said k",
+    "net fair {} --by k -t label --predicted k",
 ]
 
 

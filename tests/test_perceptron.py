@@ -138,15 +138,15 @@ def test_one_perceptron_per_class_would_not_do():
 def test_without_a_separator_it_says_so_and_is_usable():
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])
     with pytest.warns(ConvergenceWarning, match="no line separates the classes; LinearSeparator has the proof"):
-        line = eo.Perceptron(max_epochs=20, random_state=0).fit(X, y)
+        line = eo.Perceptron(max_iter=20, random_state=0).fit(X, y)
     assert (line.separable_, line.margin_, line.bound_, line.converged_) == (False, None, np.inf, False)
     assert line.predict(X).shape == (3,)
     with pytest.warns(ConvergenceWarning, match="not known: bound=True"):
-        line = eo.Perceptron(max_epochs=20, bound=False, random_state=0).fit(X, y)
+        line = eo.Perceptron(max_iter=20, bound=False, random_state=0).fit(X, y)
     assert line.separable_ is None
     far = np.array([[1000.0], [1000.1]])
-    with pytest.warns(ConvergenceWarning, match="a line separates the classes, and at most .* raise max_epochs"):
-        line = eo.Perceptron(max_epochs=2, random_state=0).fit(far, [0, 1])
+    with pytest.warns(ConvergenceWarning, match="a line separates the classes, and at most .* raise max_iter"):
+        line = eo.Perceptron(max_iter=2, random_state=0).fit(far, [0, 1])
     assert line.separable_ is True
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -198,8 +198,8 @@ def test_bad_input_is_one_sentence():
     for dicts in ([{"x": 1.0}, {"x": 2.0}], {"x": [1.0, 2.0]}):
         with pytest.raises(DataError, match="X is made of dicts: a line needs an array or a data frame"):
             eo.Perceptron().fit(dicts, [0, 1])
-    with pytest.raises(ValueError, match="max_epochs=0: expected a whole number, 1 or more"):
-        eo.Perceptron(max_epochs=0).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="max_iter=0: expected a whole number, 1 or more"):
+        eo.Perceptron(max_iter=0).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_constant_and_duplicate_columns_change_no_verdict():

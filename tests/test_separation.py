@@ -389,9 +389,9 @@ def test_rows_of_weight_zero_are_no_rows():
     X = np.column_stack([np.ones(5), [1.0, 2, 3, 4, 9]])
     y = np.array([0, 0, 1, 1, 0])
     assert separation(X, y, names(2)).verdict == "overlap"
-    found = separation(X, y, names(2), weights=np.array([1, 1, 2, 0.5, 0]))
+    found = separation(X, y, names(2), sample_weight=np.array([1, 1, 2, 0.5, 0]))
     assert found.verdict == "complete"
-    quasi = separation(X[[4, 0, 2, 2]], y[[4, 0, 2, 0]], names(2), weights=np.array([0, 1, 1, 1]))
+    quasi = separation(X[[4, 0, 2, 2]], y[[4, 0, 2, 0]], names(2), sample_weight=np.array([0, 1, 1, 1]))
     assert quasi.rows.tolist() == [2, 3]
 
 
@@ -418,7 +418,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence():
     with pytest.raises(DataError, match="the target has only one class, '0': there is nothing to tell apart"):
         separation(X, np.zeros(3, int), ["a", "b"])
     with pytest.raises(DataError, match="only one class, '1'"):
-        separation(X, np.array([0, 1, 1]), weights=[0, 1, 1])
+        separation(X, np.array([0, 1, 1]), sample_weight=[0, 1, 1])
     with pytest.raises(DataError, match="the target is missing in row 1; drop such rows"):
         separation(X, ["a", None, "b"])
     with pytest.raises(DataError, match="2 classes for a design"):
@@ -426,7 +426,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence():
     with pytest.raises(DataError, match="1 names for 2 columns"):
         separation(X, y, ["a"])
     with pytest.raises(DataError, match="no rows that count"):
-        separation(X, y, ["a", "b"], weights=np.zeros(3))
+        separation(X, y, ["a", "b"], sample_weight=np.zeros(3))
     with pytest.raises(DataError, match=r"X has the shape \(3,\): give rows and columns"):
         separation(X[:, 0], y)
     with pytest.raises(DataError, match="X is no table of numbers"):

@@ -116,7 +116,7 @@ def regression(data):
 
 def mixture(data):
     rows = picked(data, "tall", "old")
-    found = eo.Mixture(k=2, start=START, columns=["tall", "old"], max_iter=20, tolerance=1e-3).fit(rows)
+    found = eo.Mixture(k=2, start=START, columns=["tall", "old"], max_iter=20, tol=1e-3).fit(rows)
     return np.concatenate([found.weights_, found.means_.ravel(), [found.log_likelihood_]])
 
 

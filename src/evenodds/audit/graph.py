@@ -8,7 +8,7 @@ A path from the group to the prediction that nothing blocks is what breaks one; 
 prediction is a proxy.
 
 >>> loans = "sex -> job; job, thrift -> repaid; job, thrift -> granted"
->>> for sentence in by_graph(loans, "sex", "repaid", said="granted").sentences():
+>>> for sentence in by_graph(loans, "sex", "repaid", predicted="granted").sentences():
 ...     print(sentence)
 independence, sex ⟂ granted: no, a path is open: sex -> job -> granted.
 separation, sex ⟂ granted given repaid: no, 2 paths are open: sex -> job -> granted; ...
@@ -45,9 +45,9 @@ class GraphAudit:
     """Three criteria of even treatment, the open paths that break them, and the inputs through which they go."""
 
     structure: Structure
-    group: str
+    by: str
     target: str
-    said: str
+    predicted: str
     criteria: Mapping[str, Separation]
     proxies: Frame
     bits: Mapping[str, float]  # how much flows, where the tables of the network say so
@@ -76,18 +76,18 @@ class GraphAudit:
         return found
 
     def _inputs(self) -> str:
-        used = self.group in self.structure.parents[self.said]
+        used = self.by in self.structure.parents[self.predicted]
         through = [row["input"] for row in self.proxies if row["tells"]]
         left = [row["input"] for row in self.proxies if not row["tells"]]
         if not used and not through:
-            return f"{self.said} does not get to see {self.group}, neither itself nor through an input."
+            return f"{self.predicted} does not get to see {self.by}, neither itself nor through an input."
         ways = [*(["directly"] if used else []), *([f"through {', '.join(through)}"] if through else [])]
         many = "it" if len(through) + used == 1 else "them"
-        seen = f"{self.said} gets to see {self.group} {' and '.join(ways)}."
-        if not d_separated(self.structure.with_parents(self.said, left), self.group, self.said):
+        seen = f"{self.predicted} gets to see {self.by} {' and '.join(ways)}."
+        if not d_separated(self.structure.with_parents(self.predicted, left), self.by, self.predicted):
             return f"{seen} Without {many} other paths would still be open."
         rest = f"{', '.join(left)} would be left to it" if left else "nothing would be left to it"
-        return f"{seen} Without {many}, {self.group} and {self.said} would be independent; {rest}."
+        return f"{seen} Without {many}, {self.by} and {self.predicted} would be independent; {rest}."
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -96,50 +96,52 @@ class GraphAudit:
             | {"paths": one.frame.to_dicts(), "complete": one.complete}
             for name, one in self.criteria.items()
         }
-        names = {"group": self.group, "target": self.target, "said": self.said, "unknown": list(self.unknown)}
+        names = {"by": self.by, "target": self.target, "predicted": self.predicted, "unknown": list(self.unknown)}
         more = {"proxies": self.proxies.to_dicts(), "sentences": self.sentences(), "limits": list(LIMITS)}
         return {"graph": str(self.structure), **names, "criteria": criteria, **more}
 
     def __repr__(self) -> str:
         paths = [f"{name}: {one!r}" for name, one in self.criteria.items()]
-        proxies = [f"Inputs of {self.said}:\n{self.proxies}"] if len(self.proxies) else []
+        proxies = [f"Inputs of {self.predicted}:\n{self.proxies}"] if len(self.proxies) else []
         return "\n\n".join(["\n".join(LIMITS), *paths, *proxies, "\n".join(self.sentences())])
 
 
 def by_graph(
-    graph: Any, group: str, target: str, said: str | None = None, inputs: Iterable[str] | None = None
+    graph: Any, by: str, target: str, predicted: str | None = None, inputs: Iterable[str] | None = None
 ) -> GraphAudit:
     """Whether a prediction is even by a graph: a structure, a string such as 'a -> b', or a network.
 
-    The prediction is a node of the graph, `said`; or it is what a model makes of `inputs`: then it is added as their
-    child. A network's tables say how much flows, in bits, to what is a node of it.
+    The prediction is a node of the graph, `predicted`; or it is what a model makes of `inputs`: then it is added as
+    their child. A network's tables say how much flows, in bits, to what is a node of it.
     """
     network = graph if isinstance(graph, Network) else getattr(graph, "network", None)
     structure = network.structure if isinstance(network, Network) else Structure.of(graph)
-    structure.check(group, target)
+    structure.check(by, target)
     given = tuple(dict.fromkeys(inputs or ()))
-    if (said is None) == (inputs is None):
-        raise DataError("what is the prediction? Give said=, a node of the graph, or inputs=, what a model reads")
+    if (predicted is None) == (inputs is None):
+        raise DataError("what is the prediction? Give predicted=, a node of the graph, or inputs=, what a model reads")
     for name in given:
         if name == target:
             raise DataError(f"{target!r} is what is predicted: it cannot be an input of the prediction")
     unknown = tuple(name for name in given if name not in structure.parents)
-    if said is None:
-        said = f"said {target}"
-        if said in structure.parents:
-            raise DataError(f"the graph has a node {said!r}: if it is the prediction, name it with said=")
-        structure = Structure({**structure.parents, said: tuple(name for name in given if name in structure.parents)})
-    structure.check(said)
-    if len({group, target, said}) < 3:
-        raise DataError(f"group {group!r}, target {target!r} and prediction {said!r}: expected three different nodes")
+    if predicted is None:
+        predicted = f"said {target}"
+        if predicted in structure.parents:
+            raise DataError(f"the graph has a node {predicted!r}: if it is the prediction, name it with predicted=")
+        structure = Structure(
+            {**structure.parents, predicted: tuple(name for name in given if name in structure.parents)}
+        )
+    structure.check(predicted)
+    if len({by, target, predicted}) < 3:
+        raise DataError(f"group {by!r}, target {target!r} and prediction {predicted!r}: expected three different nodes")
     questions = {
-        "independence": d_separated(structure, group, said),
-        "separation": d_separated(structure, group, said, given=target),
-        "sufficiency": d_separated(structure, group, target, given=said),
+        "independence": d_separated(structure, by, predicted),
+        "separation": d_separated(structure, by, predicted, given=target),
+        "sufficiency": d_separated(structure, by, target, given=predicted),
     }
     tables = network if isinstance(network, Network) else None
-    proxies = _proxies(structure, group, target, said, tables)
-    return GraphAudit(structure, group, target, said, questions, proxies, _bits(tables, questions), unknown)
+    proxies = _proxies(structure, by, target, predicted, tables)
+    return GraphAudit(structure, by, target, predicted, questions, proxies, _bits(tables, questions), unknown)
 
 
 def _proxies(structure: Structure, group: str, target: str, said: str, network: Network | None) -> Frame:

@@ -96,12 +96,18 @@ class Audit:
     # -- what can be audited -----------------------------------------------------------------------------------------
 
     def of(
-        self, model: Any, data: Any, y: Any = None, weights: Any = None, groups: Any = None, threads: int | None = None
+        self,
+        model: Any,
+        data: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        threads: int | None = None,
     ) -> Audited:
         """A model's predictions: naive Bayes', the bridge's, or any classifier's with scikit-learn's face.
 
         `data` is a table or, for the first two, files. `y` is the true classes, or their column's name, which the first
-        two know. `weights` are a column's name too, or numbers. The groups are columns of the data, or what
+        two know. `sample_weight` is a column's name too, or numbers. The groups are columns of the data, or what
         `of_predictions` takes, and need not be among the model's.
         """
         ours = getattr(model, "model_", model)
@@ -110,8 +116,8 @@ class Audit:
             raise DataError(f"the model's target is {ours.schema.target!r}, not {y!r}: leave y out")
         if known and y is None:
             y = ours.schema.target
-        if known and groups is None and isinstance(y, str) and isinstance(weights, str | None):
-            return self.of_held_out(of_model(ours, read(data), weights, threads, self.columns), threads)
+        if known and groups is None and isinstance(y, str) and isinstance(sample_weight, str | None):
+            return self.of_held_out(of_model(ours, read(data), sample_weight, threads, self.columns), threads)
         if is_source(data):
             raise DataError(
                 "files can be audited by naive Bayes and the bridge, with groups, classes and weights in columns, or "
@@ -122,8 +128,8 @@ class Audit:
         rows = table(data)
         if groups is None:
             groups = {name: rows[name] for name in self.columns}
-        named = [name for name in (y, weights) if isinstance(name, str)]
-        y, weights = (rows[given] if isinstance(given, str) else given for given in (y, weights))
+        named = [name for name in (y, sample_weight) if isinstance(name, str)]
+        y, sample_weight = (rows[given] if isinstance(given, str) else given for given in (y, sample_weight))
         features = _without(data, named)
         names = getattr(model, "feature_names_in_", None)
         if names is not None and hasattr(features, "columns") and hasattr(features, "__getitem__"):
@@ -134,7 +140,7 @@ class Audit:
             said = {"proba": np.exp(ours.log_proba(features, threads)), "classes": ours.classes}
         else:
             said = {"predicted": model.predict(features)}
-        return self.of_predictions(y, groups, weights=weights, threads=threads, **said)
+        return self.of_predictions(y, groups, sample_weight=sample_weight, threads=threads, **said)
 
     def of_predictions(
         self,
@@ -144,7 +150,7 @@ class Audit:
         proba: Any = None,
         predicted: Any = None,
         classes: Any = None,
-        weights: Any = None,
+        sample_weight: Any = None,
         threads: int | None = None,
     ) -> Audited:
         """Anybody's predictions, as arrays: p(positive) in `scores`, or p of each of `classes` in `proba`, or labels.
@@ -168,7 +174,7 @@ class Audit:
             check_proba(p, "scores" if proba is None else "proba")
         if said is not None:
             check_said(said, "predicted")
-        w = check_weights(weights, n)
+        w = check_weights(sample_weight, n)
 
         def parts() -> Iterator[Predicted]:
             for start in range(0, n, ROWS):
@@ -190,7 +196,7 @@ class Audit:
         target: str,
         score: str | None = None,
         predicted: str | None = None,
-        weights: str | None = None,
+        sample_weight: str | None = None,
         threads: int | None = None,
     ) -> Audited:
         """Predictions that stand in a table or in files: a column with p(positive), or with what was said, or both."""
@@ -198,7 +204,7 @@ class Audit:
             raise DataError("what was predicted? Name a column of scores, or of what was said")
         source = read(data)
         schema, names = self._schema(source, target, score, predicted)
-        reading, log_of_both = Reading(schema, weights=weights), self._log_of_both(names)
+        reading, log_of_both = Reading(schema, weights=sample_weight), self._log_of_both(names)
 
         def predict(start: int, batch: Batch, found: Cells) -> Iterator[Predicted]:
             column = {name: cells(found.table, name, how) for name, how in schema.features.items()}

@@ -136,31 +136,35 @@ def _judged(judge: Callable[[Predicted], Tally | Counts], part: Predicted) -> Su
 
 
 def of_model(
-    model: Model, source: Source, weights: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
+    model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
 ) -> HeldOut:
     """A source's rows, which the model has not learnt, predicted by it."""
-    return _of(model, source, weights, by, lambda model, read: model.log_proba(read.table, threads))
+    return _of(model, source, sample_weight, by, lambda model, read: model.log_proba(read.table, threads))
 
 
 def of_rows(
-    model: Model, source: Source, weights: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
+    model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
 ) -> HeldOut:
     """The rows that the model was learnt from, each predicted without itself."""
     return _of(
-        model, source, weights, by,
+        model, source, sample_weight, by,
         lambda model, read: model.leave_one_out(read.table, read.target, read.weights, threads),
     )  # fmt: skip
 
 
 def _of(
-    model: Model, source: Source, weights: str | None, by: tuple[str, ...], log_p: Callable[[Model, Cells], Floats]
+    model: Model,
+    source: Source,
+    sample_weight: str | None,
+    by: tuple[str, ...],
+    log_p: Callable[[Model, Cells], Floats],
 ) -> HeldOut:
     def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
         assert read.target is not None
         yield Predicted(read.target, log_p(model, read), model.classes, read.weights)
 
-    plain = None if model.temper is None else _of(model.untempered, source, weights, by, log_p)
-    return HeldOut(source, Reading(model.schema, weights=weights), model.classes, predict, plain, by)
+    plain = None if model.temper is None else _of(model.untempered, source, sample_weight, by, log_p)
+    return HeldOut(source, Reading(model.schema, weights=sample_weight), model.classes, predict, plain, by)
 
 
 def of_folds(
@@ -169,11 +173,11 @@ def of_folds(
     folds: int = 10,
     columns: Any = None,
     settings: Settings | None = None,
-    weights: str | None = None,
+    sample_weight: str | None = None,
     random_state: int = 0,
     threads: int | None = None,
     temper: bool = False,
-    by_columns: tuple[str, ...] = (),
+    by: tuple[str, ...] = (),
 ) -> HeldOut:
     """Each fold of a source's rows, predicted by the sum of the others; the folds are tallied here, in one pass.
 
@@ -181,8 +185,8 @@ def of_folds(
     """
     if not 2 <= folds <= MOST:
         raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
-    schema = schema_of(source, target, columns, None, weights)
-    reading = Reading(schema, weights=weights)
+    schema = schema_of(source, target, columns, None, sample_weight)
+    reading = Reading(schema, weights=sample_weight)
     keep = to_look_at(schema) if temper else None
     parts, _ = sum_folds(source, reading, folds, random_state, threads, keep)
     models = _without_each(parts, schema, settings or Settings())
@@ -190,7 +194,7 @@ def of_folds(
         check_classes(model, f"{source.name}, without one of {folds} folds")
     whole = Model(schema, Tally.total(parts), settings or Settings())
 
-    def by(models: list[Model], plain: HeldOut | None = None) -> HeldOut:
+    def held(models: list[Model], plain: HeldOut | None = None) -> HeldOut:
         def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
             assert read.target is not None
             fold = fold_of(start, batch.rows, read.kept, folds, random_state)
@@ -201,12 +205,12 @@ def of_folds(
                     log_p = model.log_proba(read.table.take(mine), threads)
                     yield Predicted(read.target[mine], log_p, model.classes, weights, mine)
 
-        return HeldOut(source, reading, whole.classes, predict, plain, by_columns, numbered=True)
+        return HeldOut(source, reading, whole.classes, predict, plain, by, numbered=True)
 
     if keep is None:
-        return by(models)
+        return held(models)
     chosen = tempered(whole, looked_at(whole, keep), threads).temper
-    return by(models) if chosen is None else by([model.believing(chosen) for model in models], by(models))
+    return held(models) if chosen is None else held([model.believing(chosen) for model in models], held(models))
 
 
 def _without_each(parts: Sequence[Tally], schema: Schema, settings: Settings) -> list[Model]:

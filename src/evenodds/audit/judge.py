@@ -57,7 +57,7 @@ def tally(
     y: Any,
     log_proba: Any,
     classes: Sequence[Any] | NDArray[Any],
-    weights: Any = None,
+    sample_weight: Any = None,
     by: Coded | None = None,
     said: Coded | None = None,
     bits: int = EXACT,
@@ -78,7 +78,7 @@ def tally(
     target = target_codes(column, len(log_p) if log_p is not None else _length(column))
     n = len(target.codes)
     labels, groups = (target.labels, target.place[target.codes]) if by is None else crossed(target, by)
-    rows = Rows(groups, len(labels), check_weights(weights, n))
+    rows = Rows(groups, len(labels), check_weights(sample_weight, n))
     one = np.zeros(n, np.int8)
     leaves = {CLASSES: Leaf(Fixed(1), count(one, 1, rows))}
     if said is not None:

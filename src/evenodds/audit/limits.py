@@ -36,7 +36,7 @@ class Limit:
     """At most so much of a class may be said to be another; `bound` is None where that cannot be promised."""
 
     at_most: float
-    confidence: float
+    level: float
     rows: int  # of the class, held out
     lost: int  # of them, those below the bound
     bound: float | None  # the log-odds of the class, against all others, below which it is ruled out
@@ -44,7 +44,7 @@ class Limit:
     @property
     def needed(self) -> int:
         """How many rows of the class it takes to promise this if none of them is lost."""
-        return rows_needed(self.at_most, self.confidence)
+        return rows_needed(self.at_most, self.level)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,11 +83,11 @@ class AtMost(Decision):
         y: Any,
         proba: Any,
         classes: Sequence[Any] | NDArray[Any],
-        confidence: float = 0.95,
+        level: float = 0.95,
     ) -> AtMost:
         """From the true classes of rows that the model has not learnt, and what it said of them."""
         with np.errstate(divide="ignore"):
-            return cls.from_tally(limits, tally(y, np.log(np.asarray(proba, float)), classes), classes, confidence)
+            return cls.from_tally(limits, tally(y, np.log(np.asarray(proba, float)), classes), classes, level)
 
     @classmethod
     def from_tally(
@@ -95,13 +95,13 @@ class AtMost(Decision):
         limits: Mapping[Any, float],
         judged: Tally,
         classes: Sequence[Any] | NDArray[Any],
-        confidence: float = 0.95,
+        level: float = 0.95,
     ) -> AtMost:
         """From the tally of such rows: the sum of batches, files or folds."""
         values = check_labels(np.asarray(classes).tolist())
         names = [canonical(label) for label in values]
-        if not 0.5 <= confidence < 1:
-            raise ValueError(f"confidence={confidence}: expected 0.5 or more, and less than 1")
+        if not 0.5 <= level < 1:
+            raise ValueError(f"level={level}: expected 0.5 or more, and less than 1")
         if len(names) > RANKED:
             raise DataError(f"{len(names)} classes: limits can be kept for at most {RANKED}; use costs")
         found: list[Limit | None] = [None] * len(names)
@@ -109,7 +109,7 @@ class AtMost(Decision):
             if not 0 < at_most < 1:
                 raise ValueError(f"at most {at_most} of {label!r}: expected a share between 0 and 1")
             c = place_of(label, names)
-            found[c] = _limit(judged, names[c], float(at_most), confidence)
+            found[c] = _limit(judged, names[c], float(at_most), level)
         return cls(values, tuple(found))
 
     @classmethod
@@ -163,7 +163,7 @@ class AtMost(Decision):
 
 
 def _sentence(name: str, limit: Limit) -> str:
-    sure = f"{percent(limit.confidence)} confidence"
+    sure = f"{percent(limit.level)} confidence"
     share = f"{_one_in(limit.at_most)} of {name}"
     if limit.bound is not None:
         lost = f"{limit.lost:,} of {limit.rows:,} rows held out were"
@@ -177,7 +177,7 @@ def _sentence(name: str, limit: Limit) -> str:
     )
 
 
-def _limit(judged: Tally, name: str, at_most: float, confidence: float) -> Limit:
+def _limit(judged: Tally, name: str, at_most: float, level: float) -> Limit:
     """The bound of one class, from the counts of its own rows by their log-odds."""
     found = scores(judged, name)
     own = np.zeros(1) if found is None else found.own
@@ -185,36 +185,36 @@ def _limit(judged: Tally, name: str, at_most: float, confidence: float) -> Limit
     if not rows.is_integer():
         raise DataError(f"the rows of {name!r} count {rows:g}: a promise counts whole rows, leave the weights out")
     n = int(rows)
-    if found is None or n < rows_needed(at_most, confidence):
-        return Limit(at_most, confidence, n, 0, None)
-    k = _most(lambda k: upper(k, n, confidence) <= at_most, n)
+    if found is None or n < rows_needed(at_most, level):
+        return Limit(at_most, level, n, 0, None)
+    k = _most(lambda k: upper(k, n, level) <= at_most, n)
     at_or_below = own.cumsum()
     spared = int(np.searchsorted(at_or_below, k, side="right"))  # the lowest odds whose rows may not all be lost
     if not spared:
-        return Limit(at_most, confidence, n, int(own[0]), None)
+        return Limit(at_most, level, n, int(own[0]), None)
     odds = min(found.odds[spared], MOST)
-    return Limit(at_most, confidence, n, int(at_or_below[spared - 1]), float(odds - MARGIN * max(1.0, abs(odds))))
+    return Limit(at_most, level, n, int(at_or_below[spared - 1]), float(odds - MARGIN * max(1.0, abs(odds))))
 
 
-def upper(lost: int, rows: int, confidence: float) -> float:
+def upper(lost: int, rows: int, level: float) -> float:
     """Clopper and Pearson's one-sided upper bound of the rate of which `lost` of `rows` were seen: a Beta's quantile.
 
     >>> round(upper(0, 3000, 0.95), 6), round(upper(1, 3000, 0.95), 6)
     (0.000998, 0.00158)
     """
-    return float(Beta(lost + 1, rows - lost).quantile(confidence)) if lost < rows else 1.0
+    return float(Beta(lost + 1, rows - lost).quantile(level)) if lost < rows else 1.0
 
 
-def rows_needed(at_most: float, confidence: float) -> int:
+def rows_needed(at_most: float, level: float) -> int:
     """The fewest rows, none of them lost, that promise a limit.
 
     >>> rows_needed(0.001, 0.95), rows_needed(0.01, 0.95), rows_needed(0.01, 0.99)
     (2995, 299, 459)
     """
     most = 1
-    while upper(0, most, confidence) > at_most:
+    while upper(0, most, level) > at_most:
         most *= 2
-    return _most(lambda n: n == 0 or upper(0, n, confidence) > at_most, most) + 1
+    return _most(lambda n: n == 0 or upper(0, n, level) > at_most, most) + 1
 
 
 def _most(holds: Any, end: int) -> int:

@@ -74,10 +74,15 @@ class StandIns:
 
 
 def of_model(
-    model: Model, source: Source, by: str, weights: str | None = None, level: float = 0.95, threads: int | None = None
+    model: Model,
+    source: Source,
+    by: str,
+    sample_weight: str | None = None,
+    level: float = 0.95,
+    threads: int | None = None,
 ) -> StandIns:
     """What stands in for a group among a model's columns, on these rows."""
-    found, _ = cross(source, comparable(model.schema), by, weights, threads)
+    found, _ = cross(source, comparable(model.schema), by, sample_weight, threads)
     return stand_ins(found, level)
 
 

@@ -83,19 +83,19 @@ def _tally(x: Floats, reward: float, arms: int, arm: int) -> Tally:
 class LinUCB(Policy):
     """Optimism with contexts (Li, Chu, Langford and Schapire 2010): the arm whose mean at x could be highest.
 
-    x·w + width · sqrt(x'A⁻¹x),   A = ridge·I + Σ x x',   w = A⁻¹ Σ r x
+    x·w + c · sqrt(x'A⁻¹x),   A = ridge·I + Σ x x',   w = A⁻¹ Σ r x
 
     >>> arms = LinearArms.nothing(2, 2).learn_at([1.0, 1.0], 0, 1.0).seeing([1.0, 0.0])
     >>> LinUCB().index(arms, 2).round(4)
     array([1.1498, 1.    ])
     """
 
-    width: float = 1.0
+    c: float = 1.0
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (self.width >= 0 and self.ridge > 0):
-            raise ValueError(f"width={self.width:g}, ridge={self.ridge:g}: expected a width from 0 and a ridge above 0")
+        if not (self.c >= 0 and self.ridge > 0):
+            raise ValueError(f"c={self.c:g}, ridge={self.ridge:g}: expected a c from 0 and a ridge above 0")
 
     def check(self, width: int) -> None:
         """It needs contexts."""
@@ -114,7 +114,7 @@ class LinUCB(Policy):
     def index(self, arms: LinearArms, t: float) -> Floats:
         """The upper bound."""
         mean, error = self.scores(arms)
-        return mean + self.width * error
+        return mean + self.c * error
 
     def shares(self, arms: LinearArms, t: float) -> Floats:  # type: ignore[override]
         """All on the best."""
@@ -125,20 +125,20 @@ class LinUCB(Policy):
         return arms.learn(arm, reward)
 
     def settings(self, family: type[Family]) -> list[float]:
-        """The width and the ridge."""
-        return [float(kernels.LIN_UCB), self.width, self.ridge, 0.0, 0.0, 0.0, 1.0]
+        """The constant and the ridge."""
+        return [float(kernels.LIN_UCB), self.c, self.ridge, 0.0, 0.0, 0.0, 1.0]
 
 
 @dataclass(frozen=True)
 class LinThompson(LinUCB):
-    """Thompson sampling with contexts (Agrawal and Goyal 2013): w drawn from N(A⁻¹ Σ r x, width² A⁻¹) for each arm.
+    """Thompson sampling with contexts (Agrawal and Goyal 2013): w drawn from N(A⁻¹ Σ r x, c² A⁻¹) for each arm.
 
-    Of the draw only x·w matters, which is normal with mean x·A⁻¹Σrx and variance width² x'A⁻¹x.
+    Of the draw only x·w matters, which is normal with mean x·A⁻¹Σrx and variance c² x'A⁻¹x.
     """
 
     def choose(self, arms: LinearArms, t: float, dice: Dice) -> int:  # type: ignore[override]
         """The arm whose draw is highest."""
-        return dice.best([m + self.width * e * dice.normal() for m, e in zip(*self.scores(arms))])
+        return dice.best([m + self.c * e * dice.normal() for m, e in zip(*self.scores(arms))])
 
     def shares(self, arms: LinearArms, t: float) -> Floats:  # type: ignore[override]
         """The probability that each draw is the highest."""
@@ -148,9 +148,9 @@ class LinThompson(LinUCB):
         mean, error = self.scores(arms)
         ones = np.ones(len(mean))  # a Student t of so many degrees is a normal distribution
         return best_shares(
-            NormalInverseGamma(mean, 1 / np.maximum(error, 1e-150) ** 2, ones * 1e9, ones * 1e9 * self.width**2)
+            NormalInverseGamma(mean, 1 / np.maximum(error, 1e-150) ** 2, ones * 1e9, ones * 1e9 * self.c**2)
         )
 
     def settings(self, family: type[Family]) -> list[float]:
-        """The width and the ridge."""
+        """The constant and the ridge."""
         return [float(kernels.LIN_THOMPSON), *super().settings(family)[1:]]

@@ -80,7 +80,7 @@ def audit(
         model, source = data.load_to_predict(paths[0]), reading.files(paths[1:])
         source = source if not more else source.rereadable()
         with judging(source, reading.quiet):
-            found = how.of(model, source, weights=weight, threads=reading.threads)
+            found = how.of(model, source, sample_weight=weight, threads=reading.threads)
     else:
         model = None
         if graph is not None or stand_ins:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--unsure", metavar="COST", help="What it costs to say nothing; with --cost.")
 @click.option(
-    "--at-most", "limits", multiple=True, metavar="CLASS:SHARE", help="The most of a class to be lost. Repeatable."
+    "--at-most", "limits", multiple=True, metavar="CLASS=SHARE", help="The most of a class to be lost. Repeatable."
 )
 @click.option(
     "--level",
@@ -59,7 +59,7 @@ def decide(
 
     \b
       evenodds decide spam.eo more.csv --cost ham:spam=10
-      evenodds decide spam.eo more.csv --at-most ham:0.001 -o rule.json
+      evenodds decide spam.eo more.csv --at-most ham=0.001 -o rule.json
       evenodds predict spam.eo new.csv --rule rule.json
     """
     by_cost = bool(costs) or unsure is not None
@@ -73,13 +73,13 @@ def decide(
         options.refuse("of --at-most", "level")
     prices = said.shares("--cost", costs, expected="TRUE:SAID")
     price = None if unsure is None else said.number("--unsure", unsure)
-    promises = said.shares("--at-most", limits, ":", "CLASS")
+    promises = said.shares("--at-most", limits, expected="CLASS")
     for pair in prices:
         if ":" not in pair:
             raise WrongUsageError(f"--cost: expected TRUE:SAID=NUMBER, not {pair!r} before the =")
     for name, most in promises.items():
         if not 0 < most < 1:
-            raise WrongUsageError(f"--at-most {name}:{most:g}: expected a share between 0 and 1")
+            raise WrongUsageError(f"--at-most {name}={most:g}: expected a share between 0 and 1")
     source, predicted = held_out(paths, folds, leave_one_out, seed, modelling, reading)
     source.rereadable()
     with judging(source, reading.quiet):

@@ -113,9 +113,9 @@ def query(
 @click.argument("a")
 @click.argument("b")
 @click.option("-g", "--given", multiple=True, metavar="NODE", help="What is known. Repeatable.")
-@click.option("--paths", type=click.IntRange(min=1), default=50, help="Shown, at most.")
+@click.option("-n", "--most", type=click.IntRange(min=1), default=50, help="How many paths are shown, at most.")
 @options.as_json
-def separated(graph: str, a: str, b: str, given: tuple[str, ...], paths: int, as_json: bool) -> None:
+def separated(graph: str, a: str, b: str, given: tuple[str, ...], most: int, as_json: bool) -> None:
     """Does the graph make A and B independent, given some nodes? Path by path, why.
 
     GRAPH is a network's file, or a graph as 'rain -> wet'.
@@ -127,7 +127,7 @@ def separated(graph: str, a: str, b: str, given: tuple[str, ...], paths: int, as
     from evenodds.models.bayes_net.d_separation import d_separated, separating_sets
 
     structure = structure_of(graph)
-    found = d_separated(structure, a, b, given, paths)
+    found = d_separated(structure, a, b, given, most)
     cuts = separating_sets(structure, a, b)
     if as_json:
         print_json(

@@ -14,7 +14,7 @@ from evenodds.cli.paths import Read
 @click.argument("graph")
 @click.option("--by", required=True, metavar="NODE", help="The protected group.")
 @click.option("-t", "--target", required=True, metavar="NODE", help="What is true.")
-@click.option("--said", "predicted", metavar="NODE", help="What is predicted, if it is a node of the graph.")
+@click.option("--predicted", metavar="NODE", help="What is predicted, if it is a node of the graph.")
 @click.option("--inputs", metavar="NODES", help="Or what a prediction is made from, with commas between.")
 @click.option("--model", type=Read(), metavar="MODEL", help="Or the model that makes it: its columns are inputs.")
 @options.as_json
@@ -32,7 +32,7 @@ def fair(
     from evenodds.audit.graph import by_graph
 
     if sum(one is not None for one in (predicted, inputs, model)) != 1:
-        raise WrongUsageError("what is the prediction? Give one of --said, --inputs and --model")
+        raise WrongUsageError("what is the prediction? Give one of --predicted, --inputs and --model")
     names = None if inputs is None else said.names("--inputs", inputs)
     if model is not None:
         names = data.load_to_predict(model).schema.sources

@@ -50,7 +50,7 @@ def pairs(
 def shares(option: str, texts: Iterable[str], mark: str = "=", expected: str = "NAME") -> dict[str, float]:
     """What NAME=NUMBER says of each name, once.
 
-    >>> shares("--prior", ["spam = 1/5", " ham=80%"]), shares("--at-most", ["a:b:.1"], ":")
+    >>> shares("--prior", ["spam = 1/5", " ham=80%"]), shares("--likely", ["a:b:.1"], ":")
     ({'spam': 0.2, 'ham': 0.8}, {'a:b': 0.1})
     """
     parts = (text.rpartition(mark) for text in texts)

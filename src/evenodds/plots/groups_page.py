@@ -42,7 +42,7 @@ class Groups:
         audited: Audited,
         model: Any,
         source: Source,
-        weights: str | None = None,
+        sample_weight: str | None = None,
         threads: int | None = None,
         graph: Any = None,
         stand_ins: bool = True,
@@ -55,7 +55,7 @@ class Groups:
         if model is None:
             return cls(audited)
         schema, level = model.schema, audited.reads.level
-        found = [of_model(model, source, name, weights, level, threads) for name in by if stand_ins]
+        found = [of_model(model, source, name, sample_weight, level, threads) for name in by if stand_ins]
         drawn = by if graph is not None else ()
         told = [by_graph.by_graph(graph, name, schema.target, inputs=schema.sources) for name in drawn]
         return cls(audited, tuple(found), tuple(told))
@@ -152,6 +152,6 @@ def _by_graph(found: tuple[GraphAudit, ...]) -> Section:
             for name, each in one.criteria.items()
             for row in each.frame
         ]
-        tables = [Frame(one.proxies.rows, f"Inputs of {one.said}"), Frame(paths, "Paths")]
-        within.append(Section(f"{one.group} in the graph", one.sentences(), tables))
+        tables = [Frame(one.proxies.rows, f"Inputs of {one.predicted}"), Frame(paths, "Paths")]
+        within.append(Section(f"{one.by} in the graph", one.sentences(), tables))
     return Section("What the graph says", by_graph.LIMITS, (), within)

@@ -48,9 +48,9 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    structure : str, edges, mapping or Structure, optional
-        The graph: "rain -> wet", pairs (parent, child), or {node: parents}. Where a graph is searched for by climbing,
-        which looks at all columns, its start.
+    graph : str, edges, mapping or Structure, optional
+        "rain -> wet", pairs (parent, child), or {node: parents}. Where a graph is searched for by climbing, which looks
+        at all columns, its start.
     target : str, optional
         The node that `predict` tells.
     tables, states : mapping, optional
@@ -102,7 +102,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        structure: Any = None,
+        graph: Any = None,
         target: str | None = None,
         *,
         tables: Mapping[str, Any] | None = None,
@@ -121,7 +121,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         threads: int | None = None,
         random_state: Any = 0,
     ) -> None:
-        self.structure = structure
+        self.graph = graph
         self.target = target
         self.tables = tables
         self.states = states
@@ -176,19 +176,19 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The network that was learnt, or whose tables are all given."""
         if hasattr(self, "model_"):
             return self.model_
-        if self.structure is None or self.tables is None:
+        if self.graph is None or self.tables is None:
             raise NotFittedError("this BayesNet has no tables yet: call fit, or give them as tables=")
-        told = (self.structure, self.tables, self.states)
+        told = (self.graph, self.tables, self.states)
         kept: Any = getattr(self, "_given", None)  # what was told, and the network of it
         if kept is None or any(a is not b for a, b in zip(kept[0], told)):
             kept = self._given = (told, Network.given(*told))
         return kept[1]
 
     @property
-    def graph(self) -> Structure:
+    def graph_(self) -> Structure:
         """The graph, which may be asked before there are tables."""
-        if not hasattr(self, "model_") and self.structure is not None:
-            return Structure.of(self.structure)
+        if not hasattr(self, "model_") and self.graph is not None:
+            return Structure.of(self.graph)
         return self.network.structure
 
     # -- learning ----------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _wanted(self, target: str | None, like: Network | None) -> Wanted:
         if like is not None:
             return Wanted(like.structure, target=target, missing=self.missing, columns=like.columns)
-        structure = None if self.structure is None else Structure.of(self.structure)
+        structure = None if self.graph is None else Structure.of(self.graph)
         return Wanted(
             structure, self.search, target, self.criterion, self.ess, edges_of(self.required),
             edges_of(self.forbidden), self.max_parents, self.missing, dict(self.cuts or {}),

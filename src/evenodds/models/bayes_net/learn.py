@@ -100,7 +100,7 @@ def learn(
         if name not in names:
             raise DataError(did_you_mean(name, names, "node"))
     if len(tables) == len(names):
-        raise DataError("all tables are given, and stay as they are: BayesNet(net.graph).fit(...) learns them")
+        raise DataError("all tables are given, and stay as they are: BayesNet(net.graph_).fit(...) learns them")
     hidden = [name for name in names if name not in sample.columns and name in given and wanted.missing == "em"]
     seen = [name for name in names if name not in hidden]
     columns = wanted.columns or Columns.decided(source, seen, wanted.cuts, sample, wanted.target, weights)

@@ -41,7 +41,7 @@ class Questions:
         raise NotImplementedError
 
     @property
-    def graph(self) -> Structure:
+    def graph_(self) -> Structure:
         """The graph alone."""
         return self.network.structure
 
@@ -138,19 +138,19 @@ class Questions:
 
     def d_separated(self, a: Names, b: Names, given: Names | None = None, most: int = d_separation.PATHS) -> Separation:
         """Whether the graph makes a and b independent given some nodes; printed, path by path why."""
-        return d_separation.d_separated(self.graph, a, b, given, most)
+        return d_separation.d_separated(self.graph_, a, b, given, most)
 
     def independences(self, largest: int | None = None) -> Frame:
         """All independences that the graph implies, given up to `largest` nodes."""
-        return d_separation.independences(self.graph, largest)
+        return d_separation.independences(self.graph_, largest)
 
     def separating_sets(self, a: str, b: str, most: int = d_separation.PATHS) -> list[tuple[str, ...]]:
         """The minimal sets of nodes given which a and b are independent; none where an edge connects them."""
-        return d_separation.separating_sets(self.graph, a, b, most)
+        return d_separation.separating_sets(self.graph_, a, b, most)
 
     def blanket(self, node: str) -> list[str]:
         """The nodes that are all one needs to know of to know about a node: its Markov blanket."""
-        return self.graph.blanket(node)
+        return self.graph_.blanket(node)
 
     # -- what it is made of ------------------------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class Questions:
         """The graph as SVG; nodes that are alike but for a number at their end are drawn once, on a plate."""
         from evenodds.models.bayes_net.picture import picture
 
-        return picture(self.graph)
+        return picture(self.graph_)
 
     def log_prob(self, X: Any) -> Any:
         """log p(row) of every row, missing cells integrated out."""

@@ -23,7 +23,7 @@ PATIENCE = 12  # Newton steps before separation is suspected
 def by_jeffreys(task: Task) -> Fitted:
     """The Bernoulli under Jeffreys' prior."""
     columns, how = task.independent(), task.settings
-    return Fitted(task, jeffreys(task.rows, task.start, columns, how.tolerance, how.max_iter, task.threads), columns)
+    return Fitted(task, jeffreys(task.rows, task.start, columns, how.tol, how.max_iter, task.threads), columns)
 
 
 def most_probable(task: Task) -> Fitted:

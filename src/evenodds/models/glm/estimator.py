@@ -70,8 +70,8 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         Standard errors by the model, or robust ones.
     solver : {"auto", "newton", "lbfgs", "ascent"}
         How the minimum is found; "auto" chooses, and `summary()` tells.
-    tolerance : float
-        When the fit is done: |slope_j| ≤ tolerance · sqrt(curvature_j · rows), for every coefficient.
+    tol : float
+        When the fit is done: |slope_j| ≤ tol · sqrt(curvature_j · rows), for every coefficient.
     max_iter : int
         Steps of Newton's at most; of L-BFGS and ascent, 50 times as many.
     rate : float, optional
@@ -99,7 +99,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         intercept: bool = True,
         errors: Any = "model",
         solver: Any = "auto",
-        tolerance: float = 1e-7,
+        tol: float = 1e-7,
         max_iter: int = 100,
         rate: float | None = None,
         missing: Any = "refuse",
@@ -114,7 +114,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         self.intercept = intercept
         self.errors = errors
         self.solver = solver
-        self.tolerance = tolerance
+        self.tol = tol
         self.max_iter = max_iter
         self.rate = rate
         self.missing = missing
@@ -169,7 +169,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> RegressionSettings:
         return RegressionSettings(
-            self.family, self.prior, self.intercept, self.errors, self.solver, self.tolerance, self.max_iter, self.rate,
+            self.family, self.prior, self.intercept, self.errors, self.solver, self.tol, self.max_iter, self.rate,
             self.missing, self.reference, self.variance,
         )  # fmt: skip
 
@@ -206,7 +206,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
             intercept=s.intercept,
             errors=s.errors,
             solver=s.solver,
-            tolerance=s.tolerance,
+            tol=s.tol,
             max_iter=s.max_iter,
             rate=s.rate,
             missing=s.missing,

@@ -77,7 +77,7 @@ def _gathered(fitted: Fitted) -> Regression:
     if aliases:  # what a solver has shared among columns that say the same goes to the kept ones
         inside = inside - aliases.null_space @ inside[aliases.dropped]
     outside = design.unscaled(inside)
-    notes = notes_of(minimum, totals, settings.tolerance, aliases, verdict, bread, found.survey.rows)
+    notes = notes_of(minimum, totals, settings.tol, aliases, verdict, bread, found.survey.rows)
     return Regression(
         found.plan.schema,
         design,

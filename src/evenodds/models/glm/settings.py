@@ -25,7 +25,7 @@ class RegressionSettings:
     intercept  whether there is a column of ones
     errors     standard errors from the "model", or robust ones, "HC0" to "HC3"
     solver     "auto", "newton", "lbfgs" or "ascent"
-    tolerance  of the slope when the fit is done: |g_j| ≤ tolerance · sqrt(H_jj Σw)
+    tol        of the slope when the fit is done: |g_j| ≤ tol · sqrt(H_jj Σw)
     max_iter   steps of Newton's at most; of L-BFGS and ascent, 50 times as many
     rate       of gradient ascent; None: chosen step by step
     missing    rows with missing cells: "refuse" to fit, or "drop" them
@@ -38,7 +38,7 @@ class RegressionSettings:
     intercept: bool = True
     errors: Errors = "model"
     solver: Solver = "auto"
-    tolerance: float = TOLERANCE
+    tol: float = TOLERANCE
     max_iter: int = 100
     rate: float | None = None
     missing: Literal["refuse", "drop"] = "refuse"
@@ -51,7 +51,7 @@ class RegressionSettings:
             raise ValueError(f"family={name}: expected one of {', '.join(FAMILIES)}")
         for name, allowed in (("errors", ERRORS), ("solver", SOLVERS), ("missing", ("refuse", "drop"))):
             one_of(name, getattr(self, name), allowed)
-        for name in ("tolerance", "rate", "variance"):
+        for name in ("tol", "rate", "variance"):
             value = getattr(self, name)
             if value is not None and not is_number(value, above=0):
                 raise ValueError(f"{name}={value!r}: expected a number above 0")

@@ -28,7 +28,7 @@ from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, ex
 from evenodds.models.validate import check_values
 from evenodds.schema import Schema
 
-WRITTEN = {"max_iter": "most"}  # settings that files have under another name
+WRITTEN = {"max_iter": "most", "tol": "tolerance"}  # settings that files have under another name
 NUMBERS = ("rows", "log_likelihood", "deviance", "null_deviance", "pearson", "dispersion", "cost", "slope")
 
 
@@ -81,7 +81,7 @@ def parts_of(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
 def _settings(settings: RegressionSettings) -> tuple[dict[str, Any], dict[str, Any]]:
     """Settings as JSON has them; a prior's arrays apart."""
     written: dict[str, Any] = {"family": settings.family.__name__}
-    for name in ("intercept", "errors", "solver", "tolerance", "max_iter", "rate", "missing", "variance"):
+    for name in ("intercept", "errors", "solver", "tol", "max_iter", "rate", "missing", "variance"):
         value = getattr(settings, name)
         if value is not None:
             written[WRITTEN.get(name, name)] = value.item() if isinstance(value, np.generic) else value
@@ -202,7 +202,7 @@ def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
     expect(
         written,
         "settings",
-        {"family", "intercept", "errors", "solver", "tolerance", WRITTEN["max_iter"], "missing", "reference"},
+        {"family", "intercept", "errors", "solver", *WRITTEN.values(), "missing", "reference"},
         optional,
     )
     if a_text(written["family"]) not in FAMILIES:
@@ -214,9 +214,10 @@ def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
         "family": FAMILIES[written["family"]],
         "intercept": a_flag(written["intercept"]),
         "max_iter": a_whole(written[WRITTEN["max_iter"]]),
+        "tol": a_number(written[WRITTEN["tol"]]),
         "reference": {name: a_text(value) for name, value in reference.items()},
         **{name: a_text(written[name]) for name in ("errors", "solver", "missing")},
-        **{name: a_number(written[name]) for name in ("tolerance", "rate", "variance") if name in written},
+        **{name: a_number(written[name]) for name in ("rate", "variance") if name in written},
     }
     if "prior" in written:
         read["prior"] = _read_prior(written["prior"], arrays)

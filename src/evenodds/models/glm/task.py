@@ -108,7 +108,7 @@ class Task:
         """`minimise`, as it was asked for."""
         how = self.settings
         return functools.partial(
-            minimise, self.loss, prior.mean, prior.precision, self.rows, solver=how.solver, tolerance=how.tolerance,
+            minimise, self.loss, prior.mean, prior.precision, self.rows, solver=how.solver, tolerance=how.tol,
             rate=how.rate, threads=self.threads, unit=self.found.unit,
         )  # fmt: skip
 

@@ -60,7 +60,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         Where EM starts: from rows far apart, from any, from a row given for each component, or from another mixture.
     n_init : int
         How many starts are tried, for a few steps; the best goes on.
-    tolerance : float
+    tol : float
         In nats a row: the fit is done when less is still to be gained.
     max_iter : int
         Steps at most.
@@ -84,7 +84,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         criterion: Any = "bic",
         start: Any = "k-means++",
         n_init: int = 10,
-        tolerance: float = 1e-5,
+        tol: float = 1e-5,
         max_iter: int = 1000,
         columns: Any = None,
         random_state: Seed = None,
@@ -97,7 +97,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.criterion = criterion
         self.start = start
         self.n_init = n_init
-        self.tolerance = tolerance
+        self.tol = tol
         self.max_iter = max_iter
         self.columns = columns
         self.random_state = random_state
@@ -126,7 +126,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         given = not isinstance(self.start, str)
         settings = MixtureSettings(
             self.family, self.covariance, self.prior, self.criterion, "given" if given else self.start,
-            self.n_init, self.tolerance, self.max_iter,
+            self.n_init, self.tol, self.max_iter,
         )  # fmt: skip
         if not given and self.start == "given":
             raise ValueError("start='given': expected 'k-means++', 'random', a row for each component, or a mixture")
@@ -197,7 +197,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
             criterion=s.criterion,
             start="k-means++" if s.start == "given" else s.start,
             n_init=s.n_init,
-            tolerance=s.tolerance,
+            tol=s.tol,
             max_iter=s.max_iter,
             columns=None if model.names == list(model.schema.columns) else model.names,
         )

@@ -83,20 +83,20 @@ class _Fitter:
         gently = prior if found.small or prior.strength is not None else self._prior(1.0)
         sample = lambda work: [work(found.sample)]  # noqa: E731
         if self.start is not None:
-            return em(self._given(prior), found.each, prior, settings.tolerance, settings.max_iter)
+            return em(self._given(prior), found.each, prior, settings.tol, settings.max_iter)
         runs: list[Run] = []
         collapsed: CollapsedError | None = None
         for begin in self._starts(k, gently):
             try:
-                runs.append(em(begin, sample, gently, settings.tolerance, min(SHORT, settings.max_iter)))
+                runs.append(em(begin, sample, gently, settings.tol, min(SHORT, settings.max_iter)))
             except CollapsedError as error:
                 collapsed = error
         for run in sorted(runs, key=lambda run: -run.objective):
             try:
                 if not found.small:
-                    run = em(run.components, sample, gently, settings.tolerance, settings.max_iter)
+                    run = em(run.components, sample, gently, settings.tol, settings.max_iter)
                 before = run.trace[:-1] if found.small else ()
-                done = em(run.components, found.each, prior, settings.tolerance, settings.max_iter - len(before))
+                done = em(run.components, found.each, prior, settings.tol, settings.max_iter - len(before))
                 return dataclasses.replace(done, trace=(*before, *done.trace))
             except CollapsedError as error:
                 collapsed = error

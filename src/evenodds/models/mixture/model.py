@@ -94,7 +94,7 @@ class MixtureModel(Saved):
             said.insert(
                 0,
                 f"not converged after {self.fit.steps:,} steps: the last one gained "
-                f"{self.trace[-1] - self.trace[-2]:.2g}; allow more steps (max_iter=), or a larger tolerance",
+                f"{self.trace[-1] - self.trace[-2]:.2g}; allow more steps (max_iter=), or a larger tolerance (tol=)",
             )
         return tuple(said)
 

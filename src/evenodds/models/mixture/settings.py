@@ -30,7 +30,7 @@ class MixtureSettings:
     criterion   "bic" or "icl": what chooses the number of components, where there is a choice
     start       "k-means++", "random", or "given": rows or a mixture to start from, which are no setting
     n_init      how many starts are tried; the best goes on
-    tolerance   the log-likelihood still to be gained, in nats a row, below which the fit is done
+    tol         the log-likelihood still to be gained, in nats a row, below which the fit is done
     max_iter    steps at most
     """
 
@@ -40,7 +40,7 @@ class MixtureSettings:
     criterion: str = "bic"
     start: str = "k-means++"
     n_init: int = 10
-    tolerance: float = 1e-5
+    tol: float = 1e-5
     max_iter: int = 1000
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class MixtureSettings:
         number = (int, float, np.number)
         for name, right, expected in (
             ("prior", self.prior is None or _between(self.prior, number, 0), "pseudo-rows, a number above 0, or None"),
-            ("tolerance", self.tolerance == 0 or _between(self.tolerance, number, 0), "a number, 0 or more"),
+            ("tol", self.tol == 0 or _between(self.tol, number, 0), "a number, 0 or more"),
         ):
             if not right:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected {expected}")

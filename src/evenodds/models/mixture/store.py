@@ -36,7 +36,11 @@ BOUNDS = {"variance": (np.finfo(float).tiny, np.inf), "p": (0.0, 1.0), "rate": (
 FIELDS = {"format", "kind", "rows", "schema", "settings", "tried"}
 LARGEST = 1e301  # of a parameter: the square of the largest number there may be
 SETTINGS = {"family", "covariance", "criterion", "start", "starts", "tolerance", "most"}
-CALLED = {"starts": "n_init", "most": "max_iter"}  # what a setting is called here that the file calls otherwise
+CALLED = {
+    "starts": "n_init",
+    "tolerance": "tol",
+    "most": "max_iter",
+}  # what a setting is called here that the file calls otherwise
 
 
 # -- as the file has it ------------------------------------------------------------------------------------------------

@@ -112,8 +112,8 @@ class Perceptron(_LinearClassifier):
 
     Parameters
     ----------
-    max_epochs : int
-        How often all rows are looked at, at most.
+    max_iter : int
+        Epochs: how often all rows are looked at, at most.
     averaged : bool
         Whether the weights are the mean of all those on the way, which says more of rows not seen (Freund and Schapire
         1999), and need not separate the rows that were.
@@ -123,26 +123,26 @@ class Perceptron(_LinearClassifier):
     random_state : int, RandomState or None
         The seed of the order.
 
-    After `fit`: `mistakes_`, `epochs_`, `converged_`; `separable_` (True, False, or None: not known); `radius_` R,
+    After `fit`: `mistakes_`, `n_iter_`, `converged_`; `separable_` (True, False, or None: not known); `radius_` R,
     `margin_` γ and `bound_` (R / γ)² of the homogeneous u; `coef_`, `intercept_`, `classes_`.
     """
 
     def __init__(
-        self, *, max_epochs: int = 1000, averaged: bool = False, bound: bool = True, random_state: Any = None
+        self, *, max_iter: int = 1000, averaged: bool = False, bound: bool = True, random_state: Any = None
     ) -> None:
-        self.max_epochs = max_epochs
+        self.max_iter = max_iter
         self.averaged = averaged
         self.bound = bound
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Walk until no row is on the wrong side, or `max_epochs` are over. `y` is a column's name or a vector."""
+        """Walk until no row is on the wrong side, or `max_iter` are over. `y` is a column's name or a vector."""
         X, codes = self._read(X, y)
-        epochs = whole("max_epochs", self.max_epochs)
+        epochs = whole("max_iter", self.max_iter)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         found = walk(X, codes, self.classes_, epochs, seed, self.averaged, self.bound)
         self.rule_, self.walk_ = found.rule, found
-        self.mistakes_, self.epochs_, self.converged_ = found.mistakes, found.epochs, found.converged
+        self.mistakes_, self.n_iter_, self.converged_ = found.mistakes, found.epochs, found.converged
         self.separable_, self.radius_, self.margin_, self.bound_ = (
             found.separable, found.radius, found.margin, found.bound,
         )  # fmt: skip
@@ -151,15 +151,13 @@ class Perceptron(_LinearClassifier):
         return self
 
     def _warn(self) -> None:
-        so_far = f"the perceptron made {self.mistakes_:,} mistakes in {self.epochs_:,} epochs and would make more"
+        so_far = f"the perceptron made {self.mistakes_:,} mistakes in {self.n_iter_:,} epochs and would make more"
         if self.separable_ is False:
             why = "no line separates the classes; LinearSeparator has the proof, and the line of least slack"
         elif self.separable_ is None:
             why = "whether a line separates the classes is not known: bound=True finds out"
         else:
-            why = (
-                f"a line separates the classes, and at most {self.bound_:.3g} are needed: raise max_epochs, or rescale"
-            )
+            why = f"a line separates the classes, and at most {self.bound_:.3g} are needed: raise max_iter, or rescale"
         warn(f"{so_far}: {why}", ConvergenceWarning)
 
 

@@ -91,7 +91,7 @@ class Separation:
         return self.sentence()
 
 
-def separation(X: Any, y: Any, names: Sequence[str] | None = None, weights: Any = None) -> Separation:
+def separation(X: Any, y: Any, names: Sequence[str] | None = None, sample_weight: Any = None) -> Separation:
     """Look for directions of the weights that separate classes, rows or both, in a design as it is.
 
     X (dense, scipy.sparse or a data frame) includes the column of ones if the model has an intercept; y has the class
@@ -115,7 +115,7 @@ def separation(X: Any, y: Any, names: Sequence[str] | None = None, weights: Any 
     if len(known) != X.shape[1]:
         raise DataError(f"{len(known)} names for {X.shape[1]} columns: give a name for each column")
     classes, codes = classes_of_rows(column, rows)
-    w = check_weights(weights, rows)
+    w = check_weights(sample_weight, rows)
     kept = np.arange(rows) if w is None else np.flatnonzero(w > 0)
     if not len(kept):
         raise DataError("no rows that count: a row of weight 0 is no row")
