@@ -135,7 +135,7 @@ def kill(given: Any) -> Result:
             with eo.Experiment(path) as one:
                 assert one.recount() == one.arms, f"after kill {turn}"
         with eo.Experiment(path) as one:
-            rows = {row["id"]: row for row in one.log()}
+            rows = {row["id"]: row for row in one.export()}
             lost = sum(rows[name]["arm"] != arm for name, arm in told["d"].items() if name in rows)
             lost += sum(name not in rows for name in told["d"])
             wrong = sum(str(int(rows[name]["reward"] or 0)) != reward for name, reward in told["r"].items())

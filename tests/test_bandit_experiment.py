@@ -31,7 +31,7 @@ def path(tmp_path):
 
 
 def state(experiment):
-    return [vars(arm) for arm in experiment.recount()], [vars(arm) for arm in experiment.arms], experiment.log()
+    return [vars(arm) for arm in experiment.recount()], [vars(arm) for arm in experiment.arms], experiment.export()
 
 
 def assert_whole(experiment):
@@ -50,7 +50,7 @@ def test_the_same_id_gets_the_same_arm_and_a_reward_counts_once(path):
         report = button.report()
         assert (report["decided"], report["rewarded"], report["waiting"]) == (30, 1, 29)
         json.dumps(report)
-        assert all(row["propensity"] == 0.5 for row in button.log())
+        assert all(row["propensity"] == 0.5 for row in button.export())
         assert_whole(button)
     with Experiment(path, durable=False) as again:
         assert [again.decide(f"v{i}") for i in range(30)] == first
@@ -141,7 +141,7 @@ def test_arms_come_and_go(path):
         button.retire("red")
         assert button.shares() == {"green": 1.0}
         assert {button.decide(f"w{i}").arm for i in range(20)} == {"green"}
-        red = next(row["id"] for row in button.log() if row["arm"] == "red")
+        red = next(row["id"] for row in button.export() if row["arm"] == "red")
         assert button.reward(red, 1)  # late
         button.add_arm("blue")
         assert set(button.shares()) == {"green", "blue"}
@@ -173,7 +173,7 @@ def test_thompson_learns_live_and_propensities_are_those_of_the_draw(path):
         for i in range(600):
             arm = button.decide(str(i)).arm
             button.reward(str(i), int(rng.random() < {"bad": 0.2, "good": 0.6}[arm]))
-        log = button.log()
+        log = button.export()
         assert sum(row["arm"] == "good" for row in log[300:]) > 250
         weights = [1 / row["propensity"] for row in log if row["arm"] == "bad"]
         assert sum(weights) == pytest.approx(600, rel=0.35)  # propensities add up to the decisions, on average
@@ -265,7 +265,7 @@ def test_experiments_add(tmp_path):
         for what in ("decided", "rewarded"):
             parts = [row[what] for part in (one, two) for row in part.report()["arms"] if row["arm"] == "y"]
             assert rows["y"][what] == sum(parts)
-        assert sorted(row["id"] for row in sum_.log()) == sorted(row["id"] for row in one.log() + two.log())
+        assert sorted(row["id"] for row in sum_.export()) == sorted(row["id"] for row in one.export() + two.export())
     with pytest.raises(FileExistsError):
         add([a, b], both)
 
@@ -319,7 +319,7 @@ def killed(path, turn, durable, after, acknowledged):
 def assert_nothing_lost(path, acknowledged):
     with Experiment(path) as one:
         assert_whole(one)
-        rows = {row["id"]: row for row in one.log()}
+        rows = {row["id"]: row for row in one.export()}
         assert len(acknowledged["d"]) > 20
         assert {name: rows[name]["arm"] for name in acknowledged["d"]} == acknowledged["d"]
         assert {name: str(int(rows[name]["reward"])) for name in acknowledged["r"]} == acknowledged["r"]
@@ -355,7 +355,7 @@ def test_another_process_that_writes_for_too_long(path, monkeypatch):
             one.decide("y")
         other.execute("rollback")
         assert one.decide("y").id == "y"
-        assert len(one.log()) == 2
+        assert len(one.export()) == 2
         assert_whole(one)
     other.close()
 
@@ -376,14 +376,14 @@ def test_a_full_disk_changes_nothing(path):
         with pytest.raises(OSError, match="the disk is full; nothing was changed") as raised:
             many(one, "more")
         assert raised.value.errno == errno.ENOSPC
-        before = len(one.log())
+        before = len(one.export())
         assert_whole(one)
         with pytest.raises(OSError, match="the disk is full"):
             many(one, "again")
         connection.execute("pragma max_page_count = 1000000")
         one.decide("after")
         assert one.reward("before 1", 1)
-        assert len(one.log()) > before
+        assert len(one.export()) > before
         assert_whole(one)
 
 
@@ -406,7 +406,7 @@ def test_a_file_that_may_not_grow_changes_nothing(path):
     *acknowledged, said = done.stdout.splitlines()
     assert "nothing was changed" in said
     with Experiment(path) as one:
-        assert {row["id"] for row in one.log()} >= {*acknowledged, "after"}
+        assert {row["id"] for row in one.export()} >= {*acknowledged, "after"}
         assert_whole(one)
 
 
@@ -418,7 +418,7 @@ def test_a_clock_that_goes_back(path, monkeypatch):
         monkeypatch.setattr(module.time, "time", lambda: now - 86400)
         one.decide("second")
         one.reward("first", 1)
-        rows = {row["id"]: row for row in one.log()}
+        rows = {row["id"]: row for row in one.export()}
         assert rows["second"]["time"] >= rows["first"]["time"]
         assert rows["first"]["rewarded"] >= rows["first"]["time"]
         assert_whole(one)
@@ -454,7 +454,7 @@ DO = {
     "reward": lambda one: one.reward("v3", 1),
     "reward again": lambda one: one.reward("v1", 1),
     "report": lambda one: one.report(),
-    "log": lambda one: one.log(),
+    "export": lambda one: one.export(),
     "recount": lambda one: one.recount(),
     "add": lambda one: one.add_arm("c"),
 }

@@ -16,7 +16,7 @@ from evenodds.bandits import (
     frequencies,
     replay,
 )
-from evenodds.bandits.offline import log_of, weights
+from evenodds.bandits.offline import weights
 from evenodds.errors import DataError
 
 MEANS = np.array([0.1, 0.3, 0.5, 0.2])
@@ -127,7 +127,7 @@ def test_an_experiment_is_a_log(tmp_path):
             arm = one.decide(str(i)).arm
             if i % 10:
                 one.reward(str(i), int(rng.random() < {"a": 0.3, "b": 0.6}[arm]))
-        log = log_of(one.log())
+        log = one.log()
     assert len(log) == 360
     for arm, mean in (("a", 0.3), ("b", 0.6)):
         ips = evaluate(log, {arm: 1.0})[0]

@@ -1,6 +1,7 @@
 """Pictures are made of the numbers, and vl-convert can draw each of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenodds as eo
@@ -119,6 +120,13 @@ def test_rows_and_regions_call_a_class_by_one_name(classes):
     legend = cells["encoding"]["color"]["scale"]["domain"]
     assert {cell["class"] for cell in cells["data"]["values"]} == set(legend)
     assert [dot["class"] for dot in dots["data"]["values"]] == np.repeat(legend, [3, 2]).tolist()  # one has no class
+
+
+@pytest.mark.parametrize(("names", "titles"), [(None, ["x0", "x1"]), (["tall", 7], ["tall", "7"])])
+def test_the_axes_of_a_boundary_have_the_columns_names(names, titles):
+    rows = APART if names is None else pd.DataFrame(APART, columns=names)
+    ends = plots.boundary(eo.LinearSeparator().fit(APART, SIDES), rows, SIDES)["layer"][0]["encoding"]
+    assert [ends[side]["axis"]["title"] for side in "xy"] == titles
 
 
 def test_a_nomogram_adds_up_to_the_log_odds(made):

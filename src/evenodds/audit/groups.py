@@ -96,14 +96,9 @@ class Audit:
     # -- what can be audited -----------------------------------------------------------------------------------------
 
     def of(
-        self,
-        model: Any,
-        data: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        self, model: Any, data: Any, y: Any = None, sample_weight: Any = None, groups: Any = None,
         threads: int | None = None,
-    ) -> Audited:
+    ) -> Audited:  # fmt: skip
         """A model's predictions: naive Bayes', the bridge's, or any classifier's with scikit-learn's face.
 
         `data` is a table or, for the first two, files. `y` is the true classes, or their column's name, which the first

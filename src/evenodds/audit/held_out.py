@@ -142,12 +142,10 @@ def of_model(
     return _of(model, source, sample_weight, by, lambda model, read: model.log_proba(read.table, threads))
 
 
-def of_rows(
-    model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
-) -> HeldOut:
+def of_rows(model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None) -> HeldOut:
     """The rows that the model was learnt from, each predicted without itself."""
     return _of(
-        model, source, sample_weight, by,
+        model, source, sample_weight, (),
         lambda model, read: model.leave_one_out(read.table, read.target, read.weights, threads),
     )  # fmt: skip
 

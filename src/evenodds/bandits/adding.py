@@ -35,7 +35,7 @@ def add(paths: Sequence[Path], out: Path) -> None:
         arms: dict[str, Arm] = {}
         decided: dict[str, dict[str, Any]] = {}
         for path, part in zip(paths, parts):
-            rows = part.log()
+            rows = part.export()
             for arm in part.arms:
                 mine = arms.setdefault(arm.name, Arm(len(arms), arm.name, retired=1))
                 mine.retired, mine.last = mine.retired & arm.retired, max(mine.last, arm.last)

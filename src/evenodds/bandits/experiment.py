@@ -15,6 +15,7 @@ from evenodds.bandits import naming, store
 from evenodds.bandits.arms import Arms, check_reward
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.kept_arm import SUMS, Arm, learn, read_arms
+from evenodds.bandits.offline import Log
 from evenodds.bandits.policies import Policy, Thompson
 from evenodds.bandits.rules import Rules
 from evenodds.bandits.store import Path
@@ -106,7 +107,12 @@ class Experiment:
         """All that is known, ready for JSON: each arm's decisions, rewards, mean, interval, share from now on."""
         return self._store.do(self._report)
 
-    def log(self) -> list[dict[str, Any]]:
+    def log(self) -> Log:
+        """The decisions that were rewarded, for `evaluate` and `replay`."""
+        rows = [row for row in self.export() if row["reward"] is not None]
+        return Log.of(*([row[name] for row in rows] for name in ("arm", "reward", "propensity")))
+
+    def export(self) -> list[dict[str, Any]]:
         """Every decision with its propensity, time and reward (None while there is none), by time."""
         names = ("id", "arm", "propensity", "time", "reward", "rewarded")
 

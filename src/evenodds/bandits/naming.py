@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from evenodds.bandits.contexts import LinThompson, LinUCB
 from evenodds.bandits.forgetting import Fading, Windowed
 from evenodds.bandits.policies import EXP3, UCB, UCB1, EpsilonGreedy, ExploreThenExploit, Greedy, Policy, Thompson
 from evenodds.errors import DataError, did_you_mean
@@ -13,7 +12,7 @@ from evenodds.families import Beta, Gamma, NormalInverseGamma
 
 SHORT: dict[str, type[Policy]] = {
     "greedy": Greedy, "explore": ExploreThenExploit, "epsilon": EpsilonGreedy, "ucb": UCB, "ucb1": UCB1,
-    "thompson": Thompson, "exp3": EXP3, "linucb": LinUCB, "linthompson": LinThompson,
+    "thompson": Thompson, "exp3": EXP3,
 }  # fmt: skip
 WRAPPERS: dict[str, type[Policy]] = {"window": Windowed, "fade": Fading}
 CLASSES = {cls.__name__: cls for cls in (*SHORT.values(), *WRAPPERS.values())}

@@ -17,7 +17,7 @@ from evenodds.arguments import tail_of
 from evenodds.bandits.arms import check_reward
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
-from evenodds.errors import DataError
+from evenodds.errors import DataError, many
 from evenodds.families import Bernoulli, Family, Gaussian
 from evenodds.labels import canonical
 from evenodds.show import Frame
@@ -78,7 +78,8 @@ class Log:
         return len(self.arms)
 
     def __repr__(self) -> str:
-        return f"Log({len(self):,} decisions among {len(set(self.arms)):,} arms, mean reward {self.rewards.mean():.4g})"
+        made, arms = many(len(self), "decision"), many(len(set(self.arms)), "arm")
+        return f"Log({made} among {arms}, mean reward {self.rewards.mean():.4g})"
 
     @property
     def family(self) -> type[Family]:
@@ -167,9 +168,7 @@ class Replay:
     rows: int
 
 
-def replay(
-    policy: Policy, log: Log, *, family: type[Family] | None = None, random_state: int = 0, level: float = 0.95
-) -> Replay:
+def replay(policy: Policy, log: Log, *, random_state: int = 0, level: float = 0.95) -> Replay:
     """Let a policy learn from a log, as if it had been there (Li, Chu, Langford and Wang 2011).
 
     It chooses an arm and waits for the next row in which that arm was logged; other rows are skipped. Where the arm was
@@ -178,7 +177,7 @@ def replay(
     names = sorted(set(log.arms))
     place = {name: a for a, name in enumerate(names)}
     codes = [place[arm] for arm in log.arms]
-    family = log.family if family is None else family
+    family = log.family
     for reward in np.unique(log.rewards):
         check_reward(family, reward)
     least = np.full(len(names), np.inf)
@@ -209,9 +208,3 @@ def _normal_width(level: float) -> float:
     from scipy.special import ndtri
 
     return -float(ndtri(tail_of(level)))
-
-
-def log_of(experiment_log: Sequence[Mapping[str, Any]]) -> Log:
-    """The rewarded decisions of an experiment, as it exports them."""
-    rows = [row for row in experiment_log if row["reward"] is not None]
-    return Log.of(*([row[name] for row in rows] for name in ("arm", "reward", "propensity")))

@@ -83,9 +83,9 @@ class Simulation:
                 rows.append({"policy": name, **{f"arm {a}": Figure(share, ".5f") for a, share in enumerate(shares)}})
         return Frame(rows, "share of rounds in which mean ≤ index")
 
-    def curves(self, what: str = "regrets", level: float = 0.9) -> Frame:
-        """A line for each policy and marked round: the mean, its standard error, and the band of so many runs."""
-        values: Floats = getattr(self, what)
+    def curves(self, level: float = 0.9) -> Frame:
+        """A line for each policy and marked round: its mean regret, the standard error, the band of so many runs."""
+        values = self.regrets
         tail = (1 - level) / 2
         low, high = np.quantile(values, [tail, 1 - tail], axis=1)
         return Frame(

@@ -13,12 +13,12 @@ from evenodds.bandits.simulation import Simulation, simulate
 from evenodds.show import Frame
 
 
-def growth(played: Simulation, since: float = 0.1) -> Frame:
+def growth(played: Simulation) -> Frame:
     """Does regret grow like log T or like T? Both lines are fitted from a tenth of the rounds on, by least squares.
 
     The closer line is named: its R² is larger. `per round` and `per log round` are the slopes.
     """
-    late = played.marks >= since * played.rounds
+    late = played.marks >= 0.1 * played.rounds
     if late.sum() < 3:
         raise ValueError(f"{played.rounds} rounds are too few to see how regret grows; play some thousand")
     t, rows = played.marks[late].astype(float), []

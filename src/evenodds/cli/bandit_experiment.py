@@ -164,7 +164,7 @@ def export(path: str, as_json: bool) -> None:
     from evenodds.bandits.experiment import Experiment
 
     with Experiment(path) as one:
-        rows = one.log()
+        rows = one.export()
     if as_json:
         for row in rows:
             print_json_line(row)

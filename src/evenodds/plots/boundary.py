@@ -19,7 +19,7 @@ SURE = 0.75  # the probability from which on a place is not pale
 SIDE = 360
 
 
-def boundary(model: Any, X: Any, y: Any, names: tuple[str, str] = ("x0", "x1")) -> dict[str, Any]:
+def boundary(model: Any, X: Any, y: Any) -> dict[str, Any]:
     """The regions of the classes with the line between them, rows on top; pale where it is less sure.
 
     `model` has predict_proba: pale is below 75 %. Or it is a linear separator: pale is what is nearer to the line than
@@ -29,6 +29,7 @@ def boundary(model: Any, X: Any, y: Any, names: tuple[str, str] = ("x0", "x1")) 
     rows = np.asarray(X, float)
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise DataError(f"a decision boundary is drawn over two columns, these are of the shape {rows.shape}")
+    names = [str(name) for name in getattr(X, "columns", ("x0", "x1"))]
     known = np.isfinite(rows).all(axis=1)
     if not known.any():
         raise DataError("a decision boundary is drawn where rows are, and no row has a place: both columns are needed")

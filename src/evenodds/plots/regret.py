@@ -8,12 +8,12 @@ from evenodds.bandits.simulation import Simulation
 from evenodds.plots.style import COLOURS, DASHES, HEIGHT, WIDTH, page
 
 
-def regret(played: Simulation, what: str = "regrets") -> dict[str, Any]:
+def regret(played: Simulation) -> dict[str, Any]:
     """Regret against rounds: a line for each policy, and a band that holds 90 % of the runs.
 
     Rounds are on a log scale, where what grows like log T is a straight line.
     """
-    rows = played.curves(what).to_dicts()
+    rows = played.curves().to_dicts()
     names = played.names
     colour = {
         "field": "policy",
