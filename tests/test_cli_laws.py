@@ -161,6 +161,22 @@ def test_help_shows_what_is_taken_if_nothing_is_said(name):
             assert f"[default: {param.default}" in param.get_help_record(context)[1]
 
 
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_option_says_what_it_is(name):
+    told = {param.opts[-1]: param.help or "" for param in LEAVES[name].params if isinstance(param, click.Option)}
+    short = {opt: words for opt, words in told.items() if len(words.split()) < 3 or not words.endswith((".", "?"))}
+    assert short.keys() - {"--json"} == set()
+
+
+@pytest.mark.parametrize("group", ["net", "shift", "bandit"])
+def test_a_group_lists_its_commands_in_the_order_of_use_with_whole_sentences(group):
+    found = invoke(group, "--help").stdout.partition("Commands:\n")[2]
+    assert re.findall(r"^  (\w+) ", found, re.MULTILINE) == [
+        it.split()[1] for it in LINES if it.startswith(f"{group} ")
+    ]
+    assert "..." not in found
+
+
 def test_the_page_has_a_heading_for_every_command():
     headings = [word for line in re.findall(r"^##+ (.*)$", PAGE, re.MULTILINE) for word in re.findall(r"[\w-]+", line)]
     assert set(COMMANDS) - set(headings) == set()

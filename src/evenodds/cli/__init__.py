@@ -40,7 +40,16 @@ INTERRUPTED, NO_READER = 130, 141  # what a shell reports of a process ended by 
 
 
 class Group(click.Group):
-    """A click group that answers a name it does not know with those it does."""
+    """A click group that answers a name it does not know with those it does, and lists them in the order of use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of definition."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each command with the whole first sentence of its help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, it.get_short_help_str(limit=1000)) for name, it in self.commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -41,25 +41,24 @@ def bandit() -> None:
     """
 
 
-for command in (create, decide, reward, report, arms, export, add):
-    bandit.add_command(command)
-
-
 @bandit.command(no_args_is_help=True)
 @click.argument("means", metavar="MEANS[/MEANS...]")
 @click.option("--policies", default="greedy,epsilon,ucb,ucb1,thompson", help=POLICIES + ".")
 @click.option(
-    "--rewards", type=click.Choice(["bernoulli", "gaussian", "poisson"]), default="bernoulli", help="Of arms."
+    "--rewards",
+    type=click.Choice(["bernoulli", "gaussian", "poisson"]),
+    default="bernoulli",
+    help="What arms pay: yes or no, numbers, or counts.",
 )
 @click.option("--spread", type=float, default=1.0, help="Standard deviation of gaussian rewards.")
 @click.option("--at", metavar="N,N,...", help="After how many rounds the means change to the next after a /.")
 @click.option("--drift", is_flag=True, help="The means go there in straight lines.")
-@click.option("--rounds", type=click.IntRange(min=1), default=1000, help="Of each run.")
-@click.option("--runs", type=click.IntRange(min=1), default=200, help="How many.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of rewards and dice.")
+@click.option("--rounds", type=click.IntRange(min=1), default=1000, help="How many rounds a run has.")
+@click.option("--runs", type=click.IntRange(min=1), default=200, help="How many times it is played.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where rewards and dice start.")
 @click.option("--exact", is_flag=True, help="Work out the expected reward instead: for about ten rounds.")
 @options.plot
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many; the result is the same.")
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads; the result is the same.")
 @options.as_json
 def simulate(
     means: str,
@@ -133,7 +132,7 @@ def simulate(
     "--other", type=Read(), metavar="LOG", help="Evaluate the policy of this other log: its arms' shares in each group."
 )
 @click.option("--policies", metavar="NAMES", help="Let these learn from the log: " + POLICIES + ".")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the policies' dice.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the policies' dice start.")
 @options.reading
 @options.as_json
 def replay(
@@ -180,6 +179,10 @@ def replay(
         return
     results = [asdict(offline.replay(policy, log, random_state=seed)) for policy in learning]
     _show(Frame(results), as_json)
+
+
+for command in (create, decide, reward, report, arms, export, add):
+    bandit.add_command(command)
 
 
 def _policies(text: str) -> list[Policy]:

@@ -32,7 +32,10 @@ def _lines() -> Iterator[str]:
 @click.argument("arms", nargs=-1, required=True, metavar="ARM...")
 @click.option("--policy", default="thompson", help="thompson, ucb[=C], epsilon=E, greedy; @fade=F.")
 @click.option(
-    "--rewards", type=click.Choice(["bernoulli", "gaussian", "poisson"]), default="bernoulli", help="Of arms."
+    "--rewards",
+    type=click.Choice(["bernoulli", "gaussian", "poisson"]),
+    default="bernoulli",
+    help="What arms pay: yes or no, numbers, or counts.",
 )
 @click.option("--minimum", type=float, default=0.0, help="The least share of every arm.")
 @click.option("--low", type=float, help="Smaller rewards are refused.")

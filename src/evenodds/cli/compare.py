@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.option("--without", multiple=True, metavar="COLUMN", help="Add the first model without a column. Repeatable.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="What a column is, as for fit. Repeatable.")
 @click.option("--sizes", metavar="N,N,...", help="Numbers of rows to learn from; halved again and again if not given.")
-@click.option("--repeats", type=click.IntRange(2, 1000), default=10, help="Repetitions.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the rows' random order.")
+@click.option("--repeats", type=click.IntRange(2, 1000), default=10, help="How many random orders are tried.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the random orders start.")
 @options.plot
 @options.reading
 @options.as_json

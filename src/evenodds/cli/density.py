@@ -33,7 +33,7 @@ class Grouped(NamedTuple):
 @click.option("-c", "--column", metavar="COLUMN", help="The column of numbers.")
 @click.option("--by", metavar="COLUMN", help="A density for each value of this column.")
 @click.option("--bandwidth", default="sj", help="A number, or sj, isj, scott, silverman or loo.")
-@click.option("--kernel", type=click.Choice(KERNELS), default="gaussian", help="The bumps' shape.")
+@click.option("--kernel", type=click.Choice(KERNELS), default="gaussian", help="The shape of the bumps.")
 @click.option("--low", type=float, help="No value is below: mass is reflected there.")
 @click.option("--high", type=float, help="No value is above: mass is reflected there.")
 @options.weighted

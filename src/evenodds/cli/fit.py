@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 )
 @click.option("--bridge", is_flag=True, help="Logistic regression on top of naive Bayes: a NaiveLogistic.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that count files, or row groups of Parquet.")
-@click.option("--checkpoint", type=click.Path(file_okay=False), metavar="DIR", help="Keep what is counted, and go on.")
+@click.option(
+    "--checkpoint",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Keep each file's counts there; a run that died goes on.",
+)
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), help="What to do with a broken file; stop by default.")
 @options.modelling
 @options.reading

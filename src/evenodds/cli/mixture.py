@@ -29,19 +29,28 @@ FITTING = {  # what a column may hold, to be taken without being named
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-c", "--columns", metavar="A,B", help="The columns, by commas; all that fit the family if not given.")
 @click.option("-k", "k", default="auto", show_default=True, metavar="K", help="How many components: 3, 2-6, or auto.")
-@click.option("-f", "--family", type=click.Choice(list(FAMILIES)), default="gaussian", show_default=True)
+@click.option(
+    "-f",
+    "--family",
+    type=click.Choice(list(FAMILIES)),
+    default="gaussian",
+    show_default=True,
+    help="What a column is within a component.",
+)
 @click.option(
     "--covariance",
     type=click.Choice(["full", "tied", "diagonal", "spherical"]),
     default="full",
     show_default=True,
-    help="Of Gaussians.",
+    help="Of Gaussians: a matrix a component, one for all, no covariances, or one variance.",
 )
-@click.option("--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True, help="Chooses K.")
+@click.option(
+    "--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True, help="What chooses K."
+)
 @click.option("--prior", default="0.01", show_default=True, metavar="ROWS", help="Pseudo-rows a component, or none.")
 @click.option("--n-init", type=click.IntRange(min=1), default=10, show_default=True, help="How many starts are tried.")
 @click.option("--max-iter", type=click.IntRange(min=1), default=1000, show_default=True, help="Steps of EM, at most.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the starts.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where chance starts.")
 @options.weighted
 @click.option("-o", "--output", type=Written(), help="A model file to write, for `evenodds predict`.")
 @options.plot

@@ -31,7 +31,6 @@ def net() -> None:
 
 net.add_command(fit)
 net.add_command(learn)
-net.add_command(fair)
 
 
 def _given(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -56,7 +55,7 @@ def _likely(pairs: tuple[str, ...]) -> dict[str, Any]:
 @click.option(
     "--draws", type=click.IntRange(min=1), help="Of a method by draws (100,000 if not given), or of --interval (1,000)."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the draws.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the draws start.")
 @options.as_json
 def query(
     network: str, nodes: tuple[str, ...], pairs: tuple[str, ...], likely: tuple[str, ...], interval: bool,
@@ -145,6 +144,9 @@ def separated(graph: str, a: str, b: str, given: tuple[str, ...], most: int, as_
         click.echo(f"they are separated given {shown}" if cuts[0] else "they are separated given nothing")
 
 
+net.add_command(fair)
+
+
 @net.command(no_args_is_help=True)
 @click.argument("network", type=Read())
 @click.argument("nodes", nargs=-1)
@@ -180,7 +182,7 @@ def show(network: str, nodes: tuple[str, ...], plot: str | None, as_json: bool) 
 
 @net.command(no_args_is_help=True)
 @click.argument("network")
-@click.option("-n", "--rows", type=click.IntRange(min=0), default=10, help="How many.")
+@click.option("-n", "--rows", type=click.IntRange(min=0), default=10, help="How many rows to draw.")
 @click.option("-g", "--given", "pairs", multiple=True, metavar="NODE=VALUE", help="Rows that have these values.")
 @click.option("--seed", type=click.IntRange(min=0), help="So that the same rows are drawn again.")
 @options.as_json

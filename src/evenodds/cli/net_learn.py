@@ -78,12 +78,12 @@ tables = options.gathered(
         default="pooled",
         help="What pseudo-rows look like.",
     ),
-    click.option("--smoothing", metavar="ROWS", default="auto", help="How many they are, or auto (the default)."),
+    click.option("--smoothing", metavar="ROWS", default="auto", help="How many pseudo-rows, or auto (the default)."),
     click.option(
         "--estimate",
         type=click.Choice(["predictive", "mean", "map", "mle"]),
         default="predictive",
-        help="Of each table.",
+        help="What is made of each table's posterior.",
     ),
     options.weighted,
 )
@@ -122,10 +122,10 @@ def fit(
     default="bic",
     help="What climbing raises, and what is printed of the graph; of all of them more is better.",
 )
-@click.option("--ess", type=float, default=10.0, help="Pseudo-rows of bdeu.")
+@click.option("--ess", type=float, default=10.0, help="Of the criterion bdeu: how many pseudo-rows.")
 @click.option("--require", "required", multiple=True, metavar="EDGES", help="Edges that must be there: 'a -> b'.")
-@click.option("--forbid", "forbidden", multiple=True, metavar="EDGES", help="Edges that must not.")
-@click.option("--max-parents", type=click.IntRange(min=1), default=8, help="Of a node, at most.")
+@click.option("--forbid", "forbidden", multiple=True, metavar="EDGES", help="Edges that must not be there.")
+@click.option("--max-parents", type=click.IntRange(min=1), default=8, help="How many parents a node may have.")
 @click.option("-o", "--output", type=Written(), help="The .eo or .bif file to write.")
 @tables
 @options.reading

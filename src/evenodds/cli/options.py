@@ -242,7 +242,7 @@ class Between(click.FloatRange):
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Leave out notes and progress.")
 plot = click.option(
     "--plot", type=Written(*PICTURES), metavar="FILE", help=f"A picture to write: {', '.join(PICTURES)}."
 )
@@ -257,10 +257,17 @@ reading = gathered(
     Input,
     "reading",
     click.option("--separator", metavar="CHAR", help="Of CSV cells; detected if not given. 'tab' is a tab."),
-    click.option("--encoding", metavar="NAME", help="Of text files; detected if not given."),
+    click.option("--encoding", metavar="NAME", help="Of text files, such as latin-1; detected if not given."),
     click.option("--header/--no-header", default=None, help="Whether a CSV's first row names its columns; detected."),
-    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many; the result is the same."),
-    click.option("--engine", type=click.Choice(["local", "spark"]), default="local", help="What reads and counts."),
+    click.option(
+        "--threads", type=click.IntRange(min=1), metavar="N", help="How many threads; the result is the same."
+    ),
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "spark"]),
+        default="local",
+        help="What reads and counts: this machine, or Spark.",
+    ),
     click.option("--master", metavar="URL", help="Of Spark: local[2], spark://…, sc://…; all processors if not given."),
     quiet,
 )
@@ -290,9 +297,21 @@ modelling = gathered(
     click.option("--length-column", is_flag=True, help="Of text: its number of words is a column too."),
     weighted,
     click.option("--smoothing", metavar="ROWS", help="Pseudo-rows of the prior, or auto (the default)."),
-    click.option("--prior", type=click.Choice(["pooled", "flat"]), help="What the pseudo-rows look like."),
-    click.option("--estimate", type=click.Choice(["predictive", "mean", "map", "mle"]), help="Of each column."),
+    click.option(
+        "--prior",
+        type=click.Choice(["pooled", "flat"]),
+        help="What the pseudo-rows look like: all classes together, or flat.",
+    ),
+    click.option(
+        "--estimate",
+        type=click.Choice(["predictive", "mean", "map", "mle"]),
+        help="What is made of each column's posterior.",
+    ),
     click.option("--class-prior", metavar="PRIOR", help="auto (the default), estimated, uniform, or ham=.8,spam=.2."),
-    click.option("--unseen", type=click.Choice(["ignore", "prior"]), help="What a value never seen says."),
+    click.option(
+        "--unseen",
+        type=click.Choice(["ignore", "prior"]),
+        help="What a value never seen says: nothing, or what the prior says.",
+    ),
     click.option("--temper", is_flag=True, help="Believe as much of the evidence as serves the rows, each left out."),
 )

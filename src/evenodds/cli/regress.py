@@ -41,13 +41,20 @@ FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Ca
     metavar="COLUMN=VALUE",
     help="The value of a category that the others are compared with; its first if not given. Repeatable.",
 )
-@click.option("--prior", metavar="PRECISION", help="Of a Gaussian prior on each coefficient; or jeffreys.")
 @click.option(
-    "--errors", type=click.Choice(["model", "HC0", "HC1", "HC2", "HC3"]), default="model", help="HC0 to HC3 are robust."
+    "--prior", metavar="PRECISION", help="The precision of a Gaussian prior on each coefficient; or jeffreys."
+)
+@click.option(
+    "--errors",
+    type=click.Choice(["model", "HC0", "HC1", "HC2", "HC3"]),
+    default="model",
+    help="Standard errors: the model's, or robust ones, HC0 to HC3.",
 )
 @click.option("--no-intercept", is_flag=True, help="Leave out the column of ones.")
 @options.missing
-@click.option("--level", type=options.Between(0, 1, True, True), default=0.95, help="Of intervals.")
+@click.option(
+    "--level", type=options.Between(0, 1, True, True), default=0.95, help="The probability that an interval holds."
+)
 @click.option("-o", "--output", type=Written(), help="A model file to write, for `evenodds predict`.")
 @options.reading
 @options.as_json
