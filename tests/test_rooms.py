@@ -46,6 +46,12 @@ def test_rooms_are_there_when_they_are_asked_for(room):
     loaded(f"import evenodds; assert evenodds.{room}.__name__ == 'evenodds.{room}'; assert '{room}' in dir(evenodds)")
 
 
+def test_what_is_listed_is_public():
+    import evenodds
+
+    assert set(dir(evenodds)) == {*evenodds.__all__, "audit", "bandits", "families", "plots", "__version__"}
+
+
 def test_a_name_that_is_not_there_says_so():
     import evenodds
 
