@@ -42,7 +42,7 @@ OF_A_CORE = ", a core's second"
 def table(given: Any) -> Result:
     """Regret on means .1 ... .9."""
     played = eo.simulate(POLICIES, MEANS, ROUNDS, given.runs)
-    rows = [{"policy": row["policy"], "regret": row["regret"], "error": row["±"]} for row in played.regret]
+    rows = [{"policy": row["policy"], "regret": row["regret"], "error": row["±"]} for row in played.regret_table]
     return {"table": rows, "runs": given.runs}
 
 
@@ -52,7 +52,7 @@ def growth(given: Any) -> Result:
     played = eo.simulate([eo.EpsilonGreedy(0.1), eo.UCB(), eo.UCB1(), eo.Thompson()], MEANS, LONG, runs)
     crossing = {name: eo.crossing(played, p, 0) for p, name in enumerate(played.names) if p}
     found = {"growth": eo.growth(played).to_dicts(), "overtakes epsilon-greedy": crossing, "runs": runs}
-    return {**found, "regret": played.regret.to_dicts()}
+    return {**found, "regret": played.regret_table.to_dicts()}
 
 
 def speed(given: Any) -> Result:

@@ -247,9 +247,7 @@ MUTATIONS = [
         "bandits/policies.py", "np.sqrt(math.log(t) / arms.n)", "math.log(t) / arms.n", ("tests/test_bandits.py",)
     ),
     Mutation(M + "information.py", "2 * self.nats)", "self.nats)", ("tests/test_net_learn.py",)),
-    Mutation(
-        "logs.py", "safe + np.log(np.exp(joint - safe", "np.log(np.exp(joint - safe", ("tests/test_mixture.py",)
-    ),
+    Mutation("logs.py", "safe + np.log(np.exp(joint - safe", "np.log(np.exp(joint - safe", ("tests/test_mixture.py",)),
     Mutation(F + "leaves.py", "np.where(whole > 0, whole, 1.0)", "np.maximum(whole, 1.0)", FAMILIES),
     Mutation(F + "numeric.py", "ROUNDING = 2.0**-86", "ROUNDING = 2.0**-120", FAMILIES),
     Mutation(F + "kernels.py", "error2[lane] = e - (s - t)", "error2[lane] = e", FAMILIES),

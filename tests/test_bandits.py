@@ -104,8 +104,8 @@ def test_the_kernel_is_its_own_python():
 def test_the_result_is_the_same_for_any_number_of_threads_and_any_company():
     alone = simulate([UCB()], NINE, 500, 20, threads=1)
     others = simulate([Thompson(), UCB(), Greedy()], NINE, 500, 20, threads=3)
-    assert alone.regrets[0].tobytes() == others.regrets[1].tobytes()
-    assert alone.pulled[0].tobytes() == others.pulled[1].tobytes()
+    assert alone.regret[0].tobytes() == others.regret[1].tobytes()
+    assert alone.pulls[0].tobytes() == others.pulls[1].tobytes()
 
 
 @pytest.mark.parametrize("world", [*WORLDS.values(), World(kernels.BERNOULLI, np.array([[0.6, 0.5], [0.5, 0.6]]))])
@@ -121,9 +121,9 @@ def test_all_policies_meet_the_same_rewards_and_regret_is_the_best_arm_in_hindsi
         chosen = played.choices[p, run]
         for mark, t in enumerate(played.marks):
             earned = rewards[np.arange(t), chosen[:t]].sum()
-            assert played.regrets[p, run, mark] == rewards[:t].sum(axis=0).max() - earned
+            assert played.regret[p, run, mark] == rewards[:t].sum(axis=0).max() - earned
         assert played.pseudo[p, run, -1] == pytest.approx(0.6 * 300 - truth[np.arange(300), chosen].sum())
-        assert played.pulled[p, run].tolist() == np.bincount(chosen, minlength=3).tolist()
+        assert played.pulls[p, run].tolist() == np.bincount(chosen, minlength=3).tolist()
 
 
 def test_the_greedy_trap():
@@ -132,14 +132,14 @@ def test_the_greedy_trap():
         assert Greedy().choose(arms, t, Dice(t)) == 1
         arms = arms.learn(1, 0)
     played = simulate([Greedy()], [0.6, 0.5], 4000, 4000, choices=True)
-    trapped = (played.pulled[0, :, 0] == 1).mean()
+    trapped = (played.pulls[0, :, 0] == 1).mean()
     # first rewards 0 and 1: .2. Arm 1 must also go on above 0, which it does; other traps (1 and 1, then bad luck) add
     first = np.array([rewards_of(bernoulli([0.6, 0.5]), 2, run)[0] for run in range(400)])
     order = played.choices[0, :400, 0]
     rewards = np.stack([first[np.arange(400), np.where(order == a, 0, 1), a] for a in (0, 1)], axis=1)
     caught = (rewards == [0, 1]).all(axis=1)
     assert 0.14 < caught.mean() < 0.26
-    assert (played.pulled[0, :400, 0][caught] == 1).all()
+    assert (played.pulls[0, :400, 0][caught] == 1).all()
     assert trapped >= 0.2 - 3 * math.sqrt(0.2 * 0.8 / 4000)
 
 
@@ -156,7 +156,7 @@ def test_the_textbook_regrets():
         UCB1(): (331, 2), Thompson(): (41, 1),
     }  # fmt: skip
     played = simulate(list(expected), NINE, 10_000, 160)
-    for row, (value, error) in zip(played.regret, expected.values()):
+    for row, (value, error) in zip(played.regret_table, expected.values()):
         assert abs(row["regret"] - value) <= 3 * math.hypot(row["±"], error), row
 
 
@@ -176,7 +176,7 @@ def test_exp3_bears_an_adversary_that_ruins_ucb():
     ahead[:400, 0] = 1.0  # arm 0 is good until everyone is sure of it
     ahead[400:, 1] = 1.0
     played = simulate([Greedy(), UCB(0.1), EXP3(0.1)], adversarial(ahead), rounds, 40)
-    greedy, ucb, exp3 = played.regrets[:, :, -1].mean(axis=1)
+    greedy, ucb, exp3 = played.regret[:, :, -1].mean(axis=1)
     assert exp3 < 0.5 * min(greedy, ucb)
 
 
@@ -189,7 +189,7 @@ def test_contexts_pay():
 
 def test_ucb_covers():
     played = simulate([UCB(), UCB(0.3)], [0.6, 0.5], 2000, 40, coverage=True)
-    sure, unsure = played.coverage
+    sure, unsure = played.coverage_table
     assert min(sure["arm 0"], sure["arm 1"]) > 0.999
     assert min(unsure["arm 0"], unsure["arm 1"]) < min(sure["arm 0"], sure["arm 1"])
 
@@ -376,7 +376,7 @@ def test_thompson_bears_numbers_too_small_for_a_double():
     faded = Fading(Thompson(), 0.9)  # an arm that fades for thousands of rounds is one of which nothing is known
     played = simulate([faded], gaussian([1.0, 5.0, 1.0]), 9000, 1, choices=True)
     assert played.choices[0, 0, :400].tolist() == plainly(faded, gaussian([1.0, 5.0, 1.0]), 400)
-    assert (played.pulled[0, 0] > 0).all()
+    assert (played.pulls[0, 0] > 0).all()
 
 
 def test_families_of_arms_agree_with_sums():
@@ -402,10 +402,10 @@ def test_a_prior_starts_the_arms():
 
 def test_exploring_that_does_not_come_out_even():
     played = simulate([ExploreThenExploit(7)], [0.5, 0.5, 0.5], 7, 50)
-    assert (np.sort(played.pulled[0], axis=1) == [2, 2, 3]).all()
-    assert len({tuple(row) for row in played.pulled[0].tolist()}) == 3
+    assert (np.sort(played.pulls[0], axis=1) == [2, 2, 3]).all()
+    assert len({tuple(row) for row in played.pulls[0].tolist()}) == 3
     never = simulate([ExploreThenExploit(1)], [0.1, 0.9], 50, 50)
-    assert (never.pulled[0].max(axis=1) == 50).all()
+    assert (never.pulls[0].max(axis=1) == 50).all()
 
 
 @pytest.mark.parametrize(

@@ -192,4 +192,4 @@ def test_the_picture_has_a_line_and_a_band_for_each_policy():
     drawn = regret(played)
     assert [layer["mark"]["type"] for layer in drawn["layer"]] == ["area", "line"]
     assert {row["policy"] for row in drawn["data"]["values"]} == {"Thompson"}
-    assert drawn["data"]["values"][-1]["mean"] == pytest.approx(played.regrets[0, :, -1].mean())
+    assert drawn["data"]["values"][-1]["mean"] == pytest.approx(played.regret[0, :, -1].mean())

@@ -26,7 +26,9 @@ MARKS = 60  # rounds at which regret is noted
 class Simulation:
     """What policies lost in some runs. Arrays are (policies, runs, marks): at the rounds that `marks` names.
 
-    regrets   the best fixed arm in hindsight, minus what was earned: max_a Σ r_a - Σ r of the arms pulled
+    What ends with `_table` is their means, to be printed.
+
+    regret    the best fixed arm in hindsight, minus what was earned: max_a Σ r_a - Σ r of the arms pulled
     pseudo    the same of the arms' means, without the luck of the rewards
     dynamic   the best arm of every single round, minus what was earned, of means
     """
@@ -34,24 +36,24 @@ class Simulation:
     names: list[str]
     rounds: int
     marks: NDArray[np.int64]
-    regrets: Floats
+    regret: Floats
     pseudo: Floats
     dynamic: Floats
-    pulled: NDArray[np.int64]  # (policies, runs, arms)
+    pulls: NDArray[np.int64]  # (policies, runs, arms)
     covered: NDArray[np.int64]  # (policies, 2, arms): rounds with the mean below UCB's index, and all; if asked for
     choices: NDArray[np.int64]  # (policies, runs, rounds), if they were asked for
 
     @property
     def runs(self) -> int:
         """How many."""
-        return self.regrets.shape[1]
+        return self.regret.shape[1]
 
     @cached_property
-    def regret(self) -> Frame:
+    def regret_table(self) -> Frame:
         """A line a policy: the mean regret with its standard error, and where 90 % of the runs lie."""
         rows = []
         for p, name in enumerate(self.names):
-            last = self.regrets[p, :, -1]
+            last = self.regret[p, :, -1]
             of_means = self.pseudo[p, :, -1]
             numbers = {
                 "regret": last.mean(), "±": _error(last),
@@ -62,9 +64,9 @@ class Simulation:
         return Frame(rows, f"{self.runs:,} runs of {self.rounds:,} rounds")
 
     @cached_property
-    def pulls(self) -> Frame:
+    def pulls_table(self) -> Frame:
         """A line a policy: how often it pulled each arm, on average."""
-        means = self.pulled.mean(axis=1)
+        means = self.pulls.mean(axis=1)
         return Frame(
             [
                 {"policy": name, **{f"arm {a}": Figure(n, ",.1f") for a, n in enumerate(row)}}
@@ -73,7 +75,7 @@ class Simulation:
         )
 
     @property
-    def coverage(self) -> Frame:
+    def coverage_table(self) -> Frame:
         """Of UCB policies: in which share of the rounds an arm's mean was no higher than its index."""
         rows = []
         for name, counts in zip(self.names, self.covered):
@@ -85,7 +87,7 @@ class Simulation:
 
     def curves(self, level: float = 0.9) -> Frame:
         """A line for each policy and marked round: its mean regret, the standard error, the band of so many runs."""
-        values = self.regrets
+        values = self.regret
         tail = (1 - level) / 2
         low, high = np.quantile(values, [tail, 1 - tail], axis=1)
         return Frame(
@@ -99,11 +101,11 @@ class Simulation:
 
     def difference(self, a: int, b: int) -> tuple[float, float | None]:
         """How much more policy a lost than policy b on the same rewards, and the standard error of that."""
-        gap = self.regrets[a, :, -1] - self.regrets[b, :, -1]
+        gap = self.regret[a, :, -1] - self.regret[b, :, -1]
         return float(gap.mean()), _error(gap)
 
     def __repr__(self) -> str:
-        return repr(self.regret)
+        return repr(self.regret_table)
 
 
 def simulate(
@@ -124,7 +126,7 @@ def simulate(
 
     >>> from evenodds.bandits import Greedy, Thompson
     >>> played = simulate([Greedy(), Thompson()], arms=[0.6, 0.5], rounds=1000, runs=100)
-    >>> [(row["policy"], round(row["regret"])) for row in played.regret]
+    >>> [(row["policy"], round(row["regret"])) for row in played.regret_table]
     [('Greedy', 40), ('Thompson', 11)]
     """
     world = world_of(arms)

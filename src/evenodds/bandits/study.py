@@ -73,5 +73,5 @@ def sensitivity(
     policies = [dataclasses.replace(policy, **{setting: value}) for value in values]  # type: ignore[type-var]
     played = simulate(policies, arms, rounds, runs, random_state=random_state)
     return Frame(
-        [{setting: value, "regret": row["regret"], "±": row["±"]} for value, row in zip(values, played.regret)]
+        [{setting: value, "regret": row["regret"], "±": row["±"]} for value, row in zip(values, played.regret_table)]
     )

@@ -111,14 +111,14 @@ def simulate(
     if as_json:
         curves = played.curves().to_dicts()
         print_json(
-            {"rounds": rounds, "runs": runs, "seed": seed, "policies": played.regret.to_dicts(),
-             "pulls": played.pulls.to_dicts(), "coverage": played.coverage.to_dicts(), "curves": curves}
+            {"rounds": rounds, "runs": runs, "seed": seed, "policies": played.regret_table.to_dicts(),
+             "pulls": played.pulls_table.to_dicts(), "coverage": played.coverage_table.to_dicts(), "curves": curves}
         )  # fmt: skip
         return
     click.echo(repr(played))
-    click.echo("\npulls\n" + repr(played.pulls))
-    if len(played.coverage):
-        click.echo("\n" + repr(played.coverage))
+    click.echo("\npulls\n" + repr(played.pulls_table))
+    if len(played.coverage_table):
+        click.echo("\n" + repr(played.coverage_table))
 
 
 @bandit.command(no_args_is_help=True)
