@@ -227,7 +227,7 @@ MUTATIONS = [
     Mutation("audit/stand_ins.py", "free[0] * free[1] / 2", "0", ("tests/test_stand_ins.py",)),
     Mutation("audit/word_tests.py", 'events="present"', 'events="counts"', ("tests/test_shift.py",)),
     Mutation("audit/environments.py", "of.without(name)", "of.whole", ("tests/test_shift.py",)),
-    Mutation("audit/graph.py", "said, given=target)", "said)", ("tests/test_audit_graph.py",)),
+    Mutation("audit/graph.py", "predicted, given=target)", "predicted)", ("tests/test_audit_graph.py",)),
     Mutation("audit/graph.py", "[group], {target})", "[group], set())", ("tests/test_audit_graph.py",)),
     Mutation(M + "label_shift.py", "np.log(found.shares) - old", "np.log(found.shares)", ("tests/test_shift.py",)),
     Mutation(
@@ -235,7 +235,7 @@ MUTATIONS = [
     ),
     Mutation(M + "mixture/fit.py", "bic + 2 * run.expected", "bic + run.expected", ("tests/test_mixture.py",)),
     Mutation(M + "explain.py", "+ belief * odds / len(spans)", "+ odds / len(spans)", ("tests/test_explain_html.py",)),
-    Mutation("bandits/contexts.py", "1e9 * self.width**2", "1e9 * self.width", ("tests/test_bandits.py",)),
+    Mutation("bandits/contexts.py", "1e9 * self.c**2", "1e9 * self.c", ("tests/test_bandits.py",)),
     Mutation("audit/counted.py", "chi / n - degrees / (n - 1)", "chi / n", ("tests/test_stand_ins.py",)),
     Mutation(
         M + "separators/perceptron.py",
