@@ -456,7 +456,7 @@ def test_what_is_known_of_a_median_is_what_is_known_of_the_mean_of_the_logs(vari
 def test_a_table_reads_the_rate_that_was_estimated(estimate):
     tally = Exponential.tally([1.0, 2.0, 3.0, 10.0], groups=list("aaab"))
     estimated, posterior = Exponential.estimate(tally, estimate, Gamma(2.0, 1.0)), Gamma(2.0, 1.0) + tally
-    read = [row["rate"] for _, row in Exponential.readings("w", estimated, posterior, 0.95)]
+    read = [row["rate"] for _, _, row in Exponential.readings(estimated, posterior, 0.95)]
     assert read == estimated.rate.tolist()
     expected = {"mle": 3 / 6, "map": 4 / 7, "mean": 5 / 7}[estimate]
     assert read[tally.groups.texts().index("a")] == pytest.approx(expected)

@@ -10,7 +10,7 @@ from evenodds.audit.gaps import Gap
 from evenodds.audit.plainly import sentences
 from evenodds.audit.protected import CROSS, EVERYONE
 from evenodds.audit.rates import MEASURES, Rate
-from evenodds.show import Figure, Frame, plain
+from evenodds.show import Figure, Frame, apart, plain
 
 if TYPE_CHECKING:
     from evenodds.audit.audited import Audited
@@ -20,15 +20,15 @@ def table(audited: Audited, by: tuple[str, ...], positive: str) -> Frame:
     """One line a group."""
     known, losses = audited.rates(by, positive), audited.losses(by)
     means, aucs = audited.mean_p(by, positive), audited.aucs(by, positive)
-    lines = []
+    lines, group = [], CROSS.join(by) or "group"
     for name in audited.groups(by)[0]:
-        line: dict[str, Any] = {CROSS.join(by) or "group": name, "rows": plain(known["base rate"][name].n)}
+        line: dict[str, Any] = {"rows": plain(known["base rate"][name].n)}
         for measure in MEASURES:
             line[measure] = _shown(known[measure][name])
         if audited.scored:
             found = aucs.get(name)
             line |= {"mean p": means.get(name), "AUC": found and found.auc, "log loss": losses[name].mean}
-        lines.append(line)
+        lines.append({group: name, **apart(line, (group,))})
     return Frame(lines)
 
 

@@ -14,7 +14,7 @@ predictive  no parameters at all: they are integrated out, p(x | data) = ∫ p(x
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,14 @@ ESTIMATES: tuple[Estimate, ...] = ("mle", "map", "mean", "predictive")
 X = "x"  # the column's name in the tally of a single variable
 COLUMN = Column()
 LARGEST = 1e149  # of a number: its square must not overflow, nor when it is split into two halves
+
+
+class Reading(NamedTuple):
+    """What a person reads of a group: of one value, or (None) of the parameters themselves."""
+
+    group: int
+    value: Any
+    figures: dict[str, Any]
 
 
 class Family(Distribution):
@@ -89,11 +97,11 @@ class Family(Distribution):
         return len(tally.groups) * (1 if table is None else len(table) - 1)
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """What a person reads of each group: its mean, and where the parameter lies with this probability."""
         low, high = posterior.interval(level)
         for group, mean in enumerate(np.broadcast_to(estimate.mean, np.shape(low))):
-            yield group, {"mean": mean, "low": low[group], "high": high[group]}
+            yield Reading(group, None, {"mean": mean, "low": low[group], "high": high[group]})
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.arguments import tail_of
-from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.base import COLUMN, Estimate, Family, Reading
 from evenodds.families.distribution import (
     Conjugate,
     Formula,
@@ -169,11 +169,11 @@ class Bernoulli(Formula, Family):
         return read(tally, "sides").reshape(2, -1)
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """The share of ones with its interval."""
         low, high = posterior.interval(level)
         for group, p in enumerate(estimate.p):
-            yield group, {name: 1, "p": p, "low": low[group], "high": high[group]}
+            yield Reading(group, 1, {"p": p, "low": low[group], "high": high[group]})
 
     def linear(self, tally: Tally) -> LinearTerms:
         """x · log(p / (1-p)) + log(1-p)."""

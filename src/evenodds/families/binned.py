@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.families import kernels, numeric
-from evenodds.families.base import COLUMN, Estimate
+from evenodds.families.base import COLUMN, Estimate, Reading
 from evenodds.families.categorical import Dirichlet, shares_read
 from evenodds.families.distribution import Distribution, Seed, drawn, generator, look_up, some, spread, tidy
 from evenodds.families.from_histogram import FromHistogram, as_labels
@@ -67,10 +67,10 @@ class Binned(FromHistogram):
         return cls.table(tally, column)
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """The share of each bin with its interval."""
         bins = estimate.names()
-        return shares_read(name, bins, range(len(bins)), estimate, posterior, level)
+        return shares_read(bins, range(len(bins)), estimate, posterior, level)
 
     def names(self) -> list[str]:
         """What each bin holds."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenodds.cells import Coded, as_column, codes
 from evenodds.errors import DataError
-from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.base import COLUMN, Estimate, Family, Reading
 from evenodds.families.bernoulli import Beta
 from evenodds.families.distribution import (
     Conjugate,
@@ -193,10 +193,10 @@ class Categorical(Family):
         return read(tally, "labels").reshape(len(axis_of(tally, "labels")), len(tally.groups))
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """The share of each value with its interval, in alphabetical order."""
         texts = estimate.labels.texts()
-        return shares_read(name, texts, sorted(range(len(texts)), key=texts.__getitem__), estimate, posterior, level)
+        return shares_read(texts, sorted(range(len(texts)), key=texts.__getitem__), estimate, posterior, level)
 
     def linear(self, tally: Tally) -> LinearTerms:
         """log θ_i of the value that is there."""
@@ -288,15 +288,15 @@ class Categorical(Family):
 
 
 def shares_read(
-    name: str, values: Sequence[str], order: Iterable[int], estimate: Any, posterior: Any, level: float
-) -> Iterator[tuple[int, dict[str, Any]]]:
+    values: Sequence[str], order: Iterable[int], estimate: Any, posterior: Any, level: float
+) -> Iterator[Reading]:
     """The share of each value in each group, with its interval."""
     low, high = posterior.interval(level)
     rows = list(order)
     for group in range(estimate.shares.shape[1]):
         for v in rows:
             shares = {"p": estimate.shares[v, group], "low": low[v, group], "high": high[v, group]}
-            yield group, {name: values[v]} | shares
+            yield Reading(group, values[v], shares)
 
 
 def _unseen(table: Counted, left: Left, how: How) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families import numeric
-from evenodds.families.base import LARGEST
+from evenodds.families.base import LARGEST, Reading
 from evenodds.families.distribution import LinearTerms, Seed, generator, tidy
 from evenodds.families.leaves import Floats, Rows
 from evenodds.families.rate import Gamma, Rate, Unsure, seen
@@ -90,12 +90,12 @@ class Exponential(Rate):
         return bool(np.sum(seen(tally)[1]) > 0)
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """The rate with its interval."""
         low, high = posterior.interval(level)
         rates = estimate.rate if isinstance(estimate, Exponential) else posterior.mean  # a Lomax has no one rate
         for group, rate in enumerate(rates):
-            yield group, {"rate": rate, "low": low[group], "high": high[group]}
+            yield Reading(group, None, {"rate": rate, "low": low[group], "high": high[group]})
 
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:

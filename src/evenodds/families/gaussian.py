@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenodds.arguments import tail_of
 from evenodds.families import kernels, numeric
-from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.base import COLUMN, Estimate, Family, Reading
 from evenodds.families.distribution import (
     Distribution,
     Formula,
@@ -87,10 +87,10 @@ class Gaussian(Formula, Family):
         return groups + {"per_class": groups, "pooled": 1}.get(str(column.variance), 0)
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """The mean, its interval and the standard deviation."""
-        for group, row in super().readings(name, estimate, posterior, level):
-            yield group, row | {"sd": float(np.sqrt(estimate.variance[group]))}
+        for group, value, figures in super().readings(estimate, posterior, level):
+            yield Reading(group, value, figures | {"sd": float(np.sqrt(estimate.variance[group]))})
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.families.base import COLUMN, Estimate
+from evenodds.families.base import COLUMN, Estimate, Reading
 from evenodds.families.density.bells import Bells, chosen
 from evenodds.families.distribution import Distribution, Seed, by_group, drawn, generator, groups_last, some, tidy
 from evenodds.families.from_histogram import FromHistogram, Places
@@ -51,12 +51,13 @@ class Gaussians(FromHistogram):
     held = "places and their shares of the bells"
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """Each bell's weight, mean and standard deviation; the prior's, if there is one, comes last."""
         for group in range(estimate.weights.shape[1]):
             one = estimate.at(group)
             for k in np.flatnonzero(one.weights > 0):
-                yield group, {"weight": one.weights[k], "mean": one.means[k], "sd": math.sqrt(one.variances[k])}
+                figures = {"weight": one.weights[k], "mean": one.means[k], "sd": math.sqrt(one.variances[k])}
+                yield Reading(group, None, figures)
 
     @classmethod
     def free(cls, tally: Tally, column: Column = COLUMN) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.errors import DataError
-from evenodds.families.base import COLUMN, Estimate
+from evenodds.families.base import COLUMN, Estimate, Reading
 from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell
@@ -54,10 +54,10 @@ class Kernel(FromHistogram):
     held = "width and places"
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """The mean, the standard deviation and the width."""
         for group, (mean, variance) in enumerate(zip(estimate.mean, estimate.variance)):
-            yield group, {"mean": mean, "sd": math.sqrt(variance), "bandwidth": estimate.bandwidth}
+            yield Reading(group, None, {"mean": mean, "sd": math.sqrt(variance), "bandwidth": estimate.bandwidth})
 
     @classmethod
     def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:

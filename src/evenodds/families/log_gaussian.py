@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenodds import double_double as dd
 from evenodds.errors import DataError
 from evenodds.families import numeric
-from evenodds.families.base import COLUMN, Estimate, Family
+from evenodds.families.base import COLUMN, Estimate, Family, Reading
 from evenodds.families.bernoulli import Bernoulli, Beta
 from evenodds.families.distribution import Conjugate, Distribution, Seed, brief, by_group, generator, groups_last, tidy
 from evenodds.families.gaussian import Gaussian
@@ -104,11 +104,12 @@ class LogGaussian(Family):
         return len(tally.groups) + Gaussian.free(tally, column)
 
     @classmethod
-    def readings(cls, name: str, estimate: Any, posterior: Any, level: float) -> Iterator[tuple[int, dict[str, Any]]]:
+    def readings(cls, estimate: Any, posterior: Any, level: float) -> Iterator[Reading]:
         """The share of zeros, and the median of the rest with its interval."""
         low, high = posterior.interval(level)
         for group, centre in enumerate(np.exp(estimate.log.mean).tolist()):
-            yield group, {"zero": estimate.zero[group], "median": centre, "low": low[group], "high": high[group]}
+            figures = {"zero": estimate.zero[group], "median": centre, "low": low[group], "high": high[group]}
+            yield Reading(group, None, figures)
 
     @classmethod
     def informative(cls, tally: Tally) -> bool:

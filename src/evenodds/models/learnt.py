@@ -20,7 +20,7 @@ from evenodds.families.leaves import Floats
 from evenodds.models.estimated import counts_of, family_of
 from evenodds.models.information import information
 from evenodds.models.naive_bayes import Model
-from evenodds.show import Frame, plain
+from evenodds.show import Frame, apart, plain
 
 LEVEL = 0.95
 
@@ -56,8 +56,9 @@ def _table_rows(model: Model, name: str) -> Iterator[dict[str, Any]]:
         yield from top_words(model, name)
         return
     posterior = family.posterior(tally, model.column_prior(name), column)
-    for c, row in family.readings(name, estimate, posterior, LEVEL):
-        yield {target: classes[c]} | row
+    for c, value, figures in family.readings(estimate, posterior, LEVEL):
+        labels = {target: classes[c]} | ({} if value is None else {name: value})
+        yield labels | apart(figures, labels)
 
 
 def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any]]:
@@ -81,8 +82,7 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
         for w in np.argsort(-worth, kind="stable")[:most]:
             if worth[w] <= 0:
                 break
-            yield {
-                target: label,
+            told = {
                 "word": counts.text(int(known.keys[w])),
                 "p": share[w],
                 "log-odds": odds[w],
@@ -90,6 +90,7 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
                 "high": odds[w] + wide[w],
                 "count": plain(known.counts[w, c]),
             }
+            yield {target: label, **apart(told, (target,))}
 
 
 @dataclass(frozen=True)

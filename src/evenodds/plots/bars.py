@@ -10,7 +10,7 @@ from evenodds.audit.metrics import TRUE
 from evenodds.audit.shift import Drift
 from evenodds.models.explanation import Explanation
 from evenodds.plots.style import COLOURS, GREY, WIDTH, page
-from evenodds.show import Frame
+from evenodds.show import Frame, free
 
 MOST = 24  # bars
 STEP = 90  # pixels of a predicted class
@@ -60,15 +60,12 @@ def words(table: Frame, target: str) -> dict[str, Any]:
     rows = [
         {
             "class": str(row[target]),
-            "word": row["word"],
-            "odds": row["log-odds"],
-            "low": row["low"],
-            "high": row["high"],
+            **{each: row[free(each, (target,))] for each in ("word", "log-odds", "low", "high")},
         }
         for row in table
     ]
     y = {"field": "word", "type": "nominal", "sort": "-x", "axis": {"title": None}}
-    odds = {"field": "odds", "type": "quantitative", "axis": {"title": "log-odds for the class"}}
+    odds = {"field": "log-odds", "type": "quantitative", "axis": {"title": "log-odds for the class"}}
     layers: list[dict[str, Any]] = [
         {"mark": {"type": "bar", "color": COLOURS[4], "height": 12}, "encoding": {"x": odds, "y": y}},
         {

@@ -16,7 +16,7 @@ from evenodds.audit.rates import Rate
 from evenodds.audit.stand_ins import StandIns, of_model
 from evenodds.data.source import Source
 from evenodds.plots.paper import Paper, Picture, Section
-from evenodds.show import Frame, plain
+from evenodds.show import Frame, apart, plain
 
 SHOWN = ("selection rate", "TPR", "FPR", "PPV")
 HONEST = 6  # groups whose honesty fits into one picture
@@ -91,6 +91,10 @@ def group_sizes(audited: Audited) -> Frame:
     return Frame(lines, "Groups")
 
 
+def _counted(r: Rate) -> dict[str, Any]:
+    return {"k": plain(r.k), "of": plain(r.n), "rate": r.rate, "low": r.low, "high": r.high, **_few(r)}
+
+
 def _few(rate: Rate) -> dict[str, str]:
     return {"note": "few rows"} if rate.small else {}
 
@@ -102,15 +106,7 @@ def _treated(audited: Audited) -> Section:
         parts: list[Picture | Frame] = [criteria(audited, by, c)]
         for measure in SHOWN:
             lines = [
-                {
-                    CROSS.join(by): name,
-                    "k": plain(r.k),
-                    "of": plain(r.n),
-                    "rate": r.rate,
-                    "low": r.low,
-                    "high": r.high,
-                    **_few(r),
-                }
+                {CROSS.join(by): name, **apart(_counted(r), (CROSS.join(by),))}
                 for name, r in audited.rates(by, c)[measure].items()
             ]
             alt = f"{measure} of {c!r} by {CROSS.join(by)}, with intervals."

@@ -11,6 +11,7 @@ from evenodds.families import Bernoulli
 from evenodds.models.learnt import Tables
 from evenodds.models.naive_bayes import Model
 from evenodds.plots.style import COLOURS, GREY, WIDTH, page
+from evenodds.show import free
 
 MOST = 12  # values of a column that fit
 LETTERS, LETTER = 14, 7.5  # of a label at most, and the pixels of one
@@ -31,9 +32,11 @@ def scales(model: Model) -> dict[str, list[dict[str, Any]]]:
 
 def _scale(model: Model, name: str, tables: Tables) -> list[dict[str, Any]]:
     column, by_value = model.schema.features[name], dict[str, dict[Any, float]]()
+    target = model.schema.target
+    share = free("p", (target, name))
     for row in tables[name] if column.words is None else ():
-        if "p" in row:
-            by_value.setdefault(str(row[name]), {})[row[model.schema.target]] = row["p"]
+        if share in row:
+            by_value.setdefault(str(row[name]), {})[row[target]] = row[share]
     often = sorted(by_value, key=lambda value: -sum(by_value[value].values()))[:MOST]
     called = name if len(often) == len(by_value) else f"{name} ({MOST} of {len(by_value):,})"
     odds: dict[str, float] = {}
@@ -64,10 +67,10 @@ def labelled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             text = text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
             half = (len(text) * LETTER / 2 + 2) * unit
             low, high = mine[row]["log-odds"] - half, mine[row]["log-odds"] + half
-            free = [side for side, spans in taken.items() if all(high < a or b < low for a, b in spans)][:1]
-            for side in free:
+            places = [side for side, spans in taken.items() if all(high < a or b < low for a, b in spans)][:1]
+            for side in places:
                 taken[side].append((low, high))
-            found.append({**mine[row], "above": "", "below": "", **dict.fromkeys(free, text)})
+            found.append({**mine[row], "above": "", "below": "", **dict.fromkeys(places, text)})
     return found
 
 

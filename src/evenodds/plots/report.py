@@ -26,7 +26,7 @@ from evenodds.models.naive_bayes import Model
 from evenodds.plots.groups_page import Groups, group_sizes
 from evenodds.plots.model import scales
 from evenodds.plots.paper import Paper, Picture, Section
-from evenodds.show import Frame, percent
+from evenodds.show import Frame, apart, percent
 from evenodds.tally import Tally
 
 LEAK = 0.95  # Cramér's V of a column with the target, from which on it may know the answer
@@ -94,7 +94,10 @@ def _data(here: Model, read: Report, audited: Audited | None) -> Section:
                 leaks += [name] if line["tells the class (V)"] > LEAK else []
         columns.append(line)
     counts = dict(zip(here.names, here.class_counts.tolist()))
-    balance = Frame([{target: c, "rows": int(n), "share": n / max(rows, 1)} for c, n in counts.items()], "Balance")
+    balance = Frame(
+        [{target: c, **apart({"rows": int(n), "share": n / max(rows, 1)}, (target,))} for c, n in counts.items()],
+        "Balance",
+    )
     left = [name for name, column in here.schema.columns.items() if column.role == "ignore"]
     rarest = min(counts.items(), key=lambda one: one[1])
     said = [

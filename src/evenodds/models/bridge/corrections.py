@@ -9,7 +9,7 @@ import numpy as np
 from evenodds.families import WordCounts
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.features import Numbers, Values
-from evenodds.show import Frame
+from evenodds.show import Frame, apart
 
 SHOWN = 50
 
@@ -29,5 +29,6 @@ def corrections(bridge: Bridge, most: int = SHOWN) -> Frame:
         else:
             value = WordCounts.counts(bridge.model.column_tally(part.name)).text(int(part.keys[place]))
         weights = dict(zip(bridge.names, bridge.weights[1 + at]))
-        found.append({"column": part.name, "value": value, **weights})
+        told = {"column": part.name, "value": value}
+        found.append({**told, **apart(weights, told)})
     return Frame(found, f"corrections of {bridge.scale:.2g} of naive Bayes")

@@ -33,7 +33,7 @@ from evenodds.models.glm.losses import Loss
 from evenodds.models.glm.scoring import targets
 from evenodds.models.glm.separated import EITHER
 from evenodds.models.glm.sums import assembled, whole
-from evenodds.show import Figure, Frame
+from evenodds.show import Figure, Frame, free
 
 if TYPE_CHECKING:
     from evenodds.models.glm.regression import Regression, Residual
@@ -199,9 +199,7 @@ def table(model: Regression, level: float = 0.95) -> Frame:
     estimate = model.coefficients.reshape(model.design.width, outputs)
     error = errors.reshape(model.design.width, outputs)
     infinite = model.infinite.reshape(model.design.width, outputs, order="F") if model.infinite.size else None
-    target = str(model.schema.target)
-    while target in ("coefficient", "estimate", "error", judge, "p", "low", "high"):
-        target += "_"
+    target = free(str(model.schema.target), ("coefficient", "estimate", "error", judge, "p", "low", "high"))
     rows: list[dict[str, Any]] = []
     for k in range(outputs):
         for j in model.design.shown(model.schema):
