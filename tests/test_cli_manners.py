@@ -237,7 +237,7 @@ def hostile(tmp_path_factory):
     "args",
     [
         ["audit", "m.eo", "rows.csv", "--by", f"g{HOSTILE}"],
-        ["decide", "m.eo", "rows.csv", "--at-most", f"n{HOSTILE}=0.5"],
+        ["decide", "m.eo", "rows.csv", "--leave-one-out", "--at-most", f"n{HOSTILE}=0.5"],
         ["mixture", "rows.csv", "-k", "2"],
         ["regress", "rows.csv", "-t", f"y{HOSTILE}"],
         ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}"],

@@ -1,6 +1,7 @@
 """From odds to what is said: by costs, and within limits."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -315,12 +316,26 @@ def messages(tmp_path_factory):
 def test_decide_counts_what_predict_says(messages, rows):
     run, data, model, place = messages
     rule = str(place / "rule.json")
-    said = json.loads(run("decide", model, data, *rows, "--cost", "ham:spam=10", "-o", rule, "--json"))
+    said = json.loads(run("decide", model, data, *rows, "--cost", "ham:spam=10", "-o", rule, "--json", "-q"))
     assert said["thresholds"] == pytest.approx([10 / 11] * 2)
     assert said["cost"] <= said["plain_cost"]
     predicted = [line.split(",")[0] for line in run("predict", model, data, "--only", "--rule", rule).split()[1:]]
     if not rows:
         assert predicted.count("spam") == sum(line["spam"] for line in said["counts"].values())
+
+
+def test_nothing_is_promised_by_rows_that_were_learnt(messages, tmp_path):
+    run, data, model, _ = messages
+    said = run("decide", model, data, "--at-most", "ham=0.1", code=3)
+    assert "was learnt from these very rows" in said
+    assert "--leave-one-out" in said
+    for words in (("decide", "--cost", "ham:spam=10"), ("evaluate",), ("audit", "--by", "label")):
+        assert "note: " in run(words[0], model, data, *words[1:])
+        assert "very rows" in run(words[0], model, data, *words[1:])
+    some = tmp_path / "some.csv"
+    some.write_text("\n".join(Path(data).read_text().splitlines()[:-1]))
+    for words in (("decide", "--at-most", "ham=0.1"), ("evaluate",), ("audit", "--by", "label")):
+        assert "very rows" not in run(words[0], model, some, *words[1:])
 
 
 def test_decide_by_limits_and_folds(messages):
@@ -337,7 +352,7 @@ def test_decide_by_limits_and_folds(messages):
 def test_a_rule_goes_to_standard_output_alone(messages, monkeypatch):
     _, data, model, place = messages
     monkeypatch.chdir(place)
-    done = invoke("decide", model, data, "--at-most", "ham=.1", "--level", ".9", "-o", "-")
+    done = invoke("decide", model, data, "--leave-one-out", "--at-most", "ham=.1", "--level", ".9", "-o", "-")
     assert json.loads(done.stdout)["limits"][0]["level"] == 0.9
     assert "with 90 % confidence" in done.stderr
     assert not (place / "-").exists()

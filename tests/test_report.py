@@ -10,8 +10,13 @@ import pytest
 
 import evenodds as eo
 from command import invoke as run
+from evenodds import plots
+from evenodds.audit.metrics import Metrics, tally
 from evenodds.data.files import read
-from evenodds.plots.report import report
+from evenodds.plots.groups_page import Groups
+from evenodds.plots.paper import Paper, Section
+from evenodds.plots.report import _honest, report
+from evenodds.show import Frame
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +126,78 @@ def test_rows_that_were_learnt_are_told_from_others(made, tmp_path):
     for model, learnt in ((made / "m.eo", False), (tmp_path / "learnt.eo", True)):
         run("report", model, made / "new.csv", "-o", tmp_path / "r.md")
         assert ("the very rows that it was learnt from" in (tmp_path / "r.md").read_text()) == learnt
+
+
+def test_of_rows_that_were_learnt_nothing_is_said_about_honesty_or_change(made, tmp_path):
+    rows = pd.read_csv(made / "new.csv")
+    eo.NaiveBayes().fit(rows, "y").save(tmp_path / "learnt.eo")
+    for model, learnt in ((made / "m.eo", False), (tmp_path / "learnt.eo", True)):
+        run("report", model, made / "new.csv", "-o", tmp_path / "r.md")
+        page = (tmp_path / "r.md").read_text()
+        assert ("Its probabilities are" in page) != learnt
+        assert ("Nothing: these are the rows" in page) == learnt
+
+
+@pytest.mark.parametrize(
+    ("factor", "shift", "said"),
+    [(1, 0, "are honest, as far as 4,000 rows can tell"), (2, 0, "are too sure"), (0.5, 0, "are too timid"),
+     (1, 0.5, "of 'yes' are too high"), (1, -0.5, "of 'yes' are too low"), (-1, 0, "are the wrong way round")],
+)  # fmt: skip
+def test_honesty_is_said_as_surely_as_the_slope_is_known(factor, shift, said):
+    rng = np.random.default_rng(0)
+    odds = rng.normal(0, 1.5, 4000)
+    y = np.where(rng.random(4000) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    told = factor * odds + shift
+    log_p = -np.logaddexp(0, np.stack([told, -told], axis=1))
+    [sentence] = _honest(Metrics.of(tally(y, log_p, ["no", "yes"]), ["no", "yes"]))
+    assert f"Its probabilities {said}" in sentence
+
+
+def test_ten_rows_do_not_show_that_a_model_is_too_timid():
+    log_p = np.log([[0.6, 0.4]] * 5 + [[0.4, 0.6]] * 5)
+    metrics = Metrics.of(tally(["no"] * 4 + ["yes"] * 5 + ["no"], log_p, ["no", "yes"]), ["no", "yes"])
+    assert metrics.slope > 2
+    assert "are honest, as far as 10 rows can tell" in _honest(metrics)[0]
+
+
+def test_a_report_says_what_is_so_and_guesses_no_reasons(tmp_path):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 300)
+    rows = pd.DataFrame({"x": rng.normal(y).round(2), "g": ["a"] * 280 + ["b"] * 20, "z": rng.normal(size=300), "y": y})
+    rows.to_csv(tmp_path / "d.csv", index=False)
+    run("fit", tmp_path / "d.csv", "-t", "y", "--role", "z=ignore", "-o", tmp_path / "m.eo")
+    run("report", tmp_path / "m.eo", tmp_path / "d.csv", "--by", "g", "-o", tmp_path / "r.md")
+    page = (tmp_path / "r.md").read_text()
+    assert "- Left out: z.\n" in page
+    assert re.search(r"Of all 300 rows, \d+ are said to be '0', \d+ '1', \d+ '2'\.", page)
+    assert "Fewer than 30 rows: g b." in page
+
+
+def test_a_group_does_not_stand_in_for_itself(made):
+    told = json.loads(run("audit", made / "m.eo", made / "new.csv", "--by", "sex", "--stand-ins", "--json").stdout)
+    [own] = [row for row in told["stand_ins"][0]["columns"] if row["column"] == "sex"]
+    assert own["V"] > 0.9
+    assert not own["stands in"]
+
+
+def test_of_a_group_of_which_nothing_was_said_nothing_is_drawn():
+    found = eo.Audit(by="g").of_predictions(
+        ["yes", "no"] * 20,
+        {"g": ["a", "b"] * 20},
+        predicted=["yes", "no"] * 20,
+    )
+    drawn = plots.groups(found, "PPV")["data"]["values"]
+    assert [row["group"] for row in drawn] == ["a"]
+
+
+def test_one_group_has_no_table_of_gaps(tmp_path):
+    found = eo.Audit(by="g").of_predictions(["yes", "no"] * 20, {"g": ["a"] * 40}, predicted=["yes", "no"] * 20)
+    assert "criterion" not in Groups(found).paper("one").html()
+
+
+def test_an_arrow_is_not_cut_in_two():
+    section = Section("Paths", ["class -> survived"], [Frame([{"path": "sex -> class -> survived"}])])
+    assert Paper("p", [section]).html().count('<span class="whole">-&gt;</span>') == 3
 
 
 def test_missing_cells_are_counted_whatever_the_column(tmp_path):

@@ -467,7 +467,7 @@ def test_command_line(tmp_path):
     model, path = str(tmp_path / "m.eo"), str(tmp_path / "x.csv")
     done = run("fit", path, "-t", "y", "--text", "text", "-o", model, "--temper")
     assert done.returncode == 0
-    assert "words repeat each other about" in done.stderr
+    assert "each counts as" in done.stderr
     shown = run("show", model)
     assert "how much is believed" in shown.stdout
     assert json.loads(run("show", model, "--json").stdout)["temper"]["rows"] == 300

@@ -8,6 +8,7 @@ Metrics, reliability and decisions all read what is predicted here.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from evenodds.data.passes import Summed, added, flat, number
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.data.sum import fold_of, sum_folds
+from evenodds.data.sum import fold_of, sum_folds, sum_source
 from evenodds.errors import DataError, listed
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
@@ -75,6 +76,7 @@ class HeldOut:
     by: tuple[str, ...] = ()  # columns of protected groups, which need not be among the model's
     report: Report = field(default_factory=Report)
     numbered: bool = False  # whether it matters which row is which
+    model: Any = None  # the one that predicts all of them, as rows that it has not learnt
 
     def parts(self) -> Iterable[Predicted]:
         """What is predicted, batch by batch, here or where the rows are."""
@@ -139,7 +141,9 @@ def of_model(
     model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
 ) -> HeldOut:
     """A source's rows, which the model has not learnt, predicted by it."""
-    return _of(model, source, sample_weight, by, lambda model, read: model.log_proba(read.table, threads))
+    held = _of(model, source, sample_weight, by, lambda model, read: model.log_proba(read.table, threads))
+    held.model = model
+    return held
 
 
 def of_rows(model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None) -> HeldOut:
@@ -148,6 +152,19 @@ def of_rows(model: Model, source: Source, sample_weight: str | None = None, thre
         model, source, sample_weight, (),
         lambda model, read: model.leave_one_out(read.table, read.target, read.weights, threads),
     )  # fmt: skip
+
+
+def were_learnt(
+    model: Any, source: Source, rows: float, sample_weight: str | None = None, threads: int | None = None
+) -> bool:
+    """Whether a source's rows, so many by weight, are the very ones that a model was learnt from: one pass, if at all.
+
+    Then they have its tally, which is summed only if there are as many of them.
+    """
+    base = model if isinstance(model, Model) else getattr(model, "untempered", None)
+    if not isinstance(base, Model) or not math.isclose(rows, base.rows):
+        return False
+    return sum_source(source, Reading(base.schema, weights=sample_weight), threads)[0] == base.tally
 
 
 def _of(

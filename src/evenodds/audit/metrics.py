@@ -151,7 +151,7 @@ class Metrics:
 
     @property
     def slope(self) -> float | None:
-        """How far the log-odds should be drawn out to be honest: 1 if they are, below 1 where they are too sure.
+        """By what the log-odds should be multiplied to be honest: 1 if they are, below 1 where they are too sure.
 
         Of two classes, the slope of the logistic regression of the truth on the log-odds; of more, the exponent of all
         probabilities that makes the truth most probable. None where there is none.

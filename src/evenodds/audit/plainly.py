@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenodds.audit.gaps import NOT_ALL, Gap
 from evenodds.audit.protected import AND, CROSS, EVERYONE
 from evenodds.audit.rates import Rate
+from evenodds.errors import several
 from evenodds.show import Figure, Frame, cell, percent, plain
 
 if TYPE_CHECKING:
@@ -80,13 +81,18 @@ def sentences(audited: Audited) -> list[str]:
             found.append(f"{CROSS.join(by)}, {criterion}: {sentence(audited, by, c, gap)}")
     if any(len(audited.groups(by)[0]) > 1 for by in audited.subsets):
         found.append(NOT_ALL)
-    few = sorted(
-        {n for by in audited.subsets for n, r in audited.rates(by, audited.positive[0])["base rate"].items() if r.small}
-    )
-    if few:
-        shown = "; ".join(few[:8]) + ("; …" if len(few) > 8 else "")
-        found.append(f"Fewer than {audited.reads.small:g} rows, so wide intervals, marked ~: {shown}.")
-    return found
+    return found + _few(audited)
+
+
+def _few(audited: Audited) -> list[str]:
+    """Which groups are small, and what is marked."""
+    asked = [(by, audited.rates(by, c)) for by, c in itertools.product(audited.subsets, audited.positive)]
+    if not any(r.small for _, known in asked for rates in known.values() for r in rates.values()):
+        return []
+    least = f"{audited.reads.small:g} rows"
+    few = dict.fromkeys(_who(by, name) for by, known in asked for name, r in known["base rate"].items() if r.small)
+    marked = f"A rate marked ~ is of fewer than {least}: its interval is wide."
+    return [*([f"Fewer than {least}: {several(list(few), between='; ')}."] if few else []), marked]
 
 
 def criteria(audited: Audited, by: By | None = None, positive: Any = None) -> Frame:

@@ -38,7 +38,7 @@ class StandIns:
     @property
     def named(self) -> list[str]:
         """The columns that stand in for the group: surely (Holm 1979), and by more than next to nothing."""
-        return [row["column"] for row in self.columns if row["stands in"] and row["column"] != self.by]
+        return [row["column"] for row in self.columns if row["stands in"]]
 
     @property
     def share(self) -> float:
@@ -106,13 +106,16 @@ def stand_ins(of: Crossed, level: float = 0.95) -> StandIns:
     total = sum(line["evidence"] for line in lines) or 1.0
     shown = sorted(words, key=lambda line: line["p"])[:WORDS]
     shares = [{**line, "evidence": line["evidence"] / total, "p": Figure(line["p"], ".3g")} for line in shown]
-    return StandIns(of.by, of.schema.target, _judged(lines, total, level), Frame(shares), level)
+    return StandIns(of.by, of.schema.target, _judged(lines, total, level, of.by), Frame(shares), level)
 
 
-def _judged(lines: list[dict[str, Any]], total: float, level: float) -> Frame:
-    """The columns that tell most first, and whether each stands in for the group: at all, and within a class."""
+def _judged(lines: list[dict[str, Any]], total: float, level: float, by: str) -> Frame:
+    """The columns that tell most first, and whether each stands in for the group: at all, and within a class.
+
+    The group's own column does not stand in for itself.
+    """
     ordered = sorted(lines, key=lambda line: (-(line["V"] or 0.0), line["p"]))
-    at_all, within = _sure(lines, "", level), _sure(lines, " in class", level)
+    at_all, within = (_sure(lines, which, level) - {by} for which in ("", " in class"))
     return Frame(
         [
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
-from evenodds.cli.judging import judging
+from evenodds.cli.judging import judging, learnt
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import PAGES, Written, check_outputs
 from evenodds.cli.report import write
@@ -65,6 +65,7 @@ def audit(
       evenodds audit scored.csv --by race --target repaid --score p
     """
     from evenodds.audit.groups import Audit
+    from evenodds.audit.protected import EVERYONE
 
     if output is not None and as_json:
         raise WrongUsageError("--json or a page with --output, not both; the page may be a .json file")
@@ -81,8 +82,10 @@ def audit(
         source = source if not more else source.rereadable()
         with judging(source, reading.quiet):
             found = how.of(model, source, sample_weight=weight, threads=reading.threads)
+            rows = found.rates((), found.positive[0])["base rate"][EVERYONE].n
+            seen = learnt(paths[0], model, source, rows, weight, reading.threads)
     else:
-        model = None
+        model, seen = None, ""
         if graph is not None or stand_ins:
             raise WrongUsageError("--graph and --stand-ins are for a model, which has columns; see also net fair")
         if target is None:
@@ -90,6 +93,7 @@ def audit(
         source = reading.files(paths).rereadable()
         with judging(source, reading.quiet):
             found = how.of_columns(source, target, score, predicted, weight, reading.threads)
+    data.say([seen] if seen else [], reading.quiet)
     data.say_report(found.report, reading.quiet)
     told = _told(found, model, source, weight, graph, bool(output) or stand_ins, reading) if more else None
     if output is not None and told is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
-from evenodds.cli.judging import held_out, held_out_rows, judging
+from evenodds.cli.judging import held_out, held_out_rows, judging, learnt
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import STREAM, Written, writing
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
     from evenodds.audit.held_out import HeldOut
     from evenodds.show import Frame
+
+CURE = "--leave-one-out judges each by the model without it"
 
 
 @click.command(no_args_is_help=True)
@@ -85,6 +87,11 @@ def decide(
     with judging(source, reading.quiet):
         held = predicted()
         rule, found = _by_cost(held, prices, price) if by_cost else _by_limits(held, promises, level)
+        rows = sum(sum(counted.values()) for counted in _by_truth(found["counts"]).values())
+        seen = learnt(paths[0], held.model, source, rows, None, reading.threads)
+    if seen and promises:
+        raise BadDataError(f"{seen}, so that nothing can be promised by them; {CURE}")
+    data.say([f"{seen}; {CURE}"] if seen else [], reading.quiet)
     data.say_report(held.report, reading.quiet)
     if output is not None:
         with writing(output) as file:

@@ -95,6 +95,18 @@ def to_judge(path: str, leave_one_out: bool) -> Any:
     return model
 
 
+def learnt(path: str, model: Any, source: Files, rows: float, weight: str | None, threads: int | None) -> str:
+    """A sentence where the rows that were judged are the very ones that the model was learnt from; otherwise none.
+
+    A pipe is gone by then, and nothing is said of it.
+    """
+    from evenodds.audit.held_out import were_learnt
+
+    if model is None or source.size is None or not were_learnt(model, source, rows, weight, threads):
+        return ""
+    return f"{path} was learnt from these very rows: of rows that it has not seen fewer are judged right"
+
+
 @contextmanager
 def judging(source: Files, quiet: bool) -> Iterator[None]:
     """Notes and progress while rows are judged; what the settings cannot do ends in a sentence."""

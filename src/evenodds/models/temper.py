@@ -96,9 +96,7 @@ class Temper:
             if shrink is None:
                 found.append(f"{name}: {_repeats('its values repeat what other columns say', exponent)}")
                 continue
-            lengths = (10, 100, 1000)
-            times = ", ".join(f"{_times(exponent * n**-shrink)} in one of {n:,}" for n in lengths)
-            found.append(f"{name}: its words repeat each other about {times} words")
+            found.append(f"{name}: {_words(exponent, shrink)}")
         found.append(f"class prior: counts {self.prior:.2g} times")
         for label, offset in self.offsets.items():
             if abs(offset) >= 0.005:
@@ -106,12 +104,22 @@ class Temper:
         return found
 
 
-def _times(exponent: float) -> str:
-    return f"{1 / exponent:.2g} times"
-
-
 def _repeats(what: str, exponent: float) -> str:
-    return f"{what}, about {_times(exponent)}" if exponent < 0.95 else f"believed {exponent:.2g} times"
+    return f"{what}, about {1 / exponent:.2g} times" if exponent < 0.95 else f"believed {exponent:.2g} times"
+
+
+def _words(exponent: float, shrink: float) -> str:
+    """How much each word of a text counts, by how long the text is.
+
+    >>> print(_words(1.7, 0.36), _words(1.4, 0.0), sep="\\n")
+    its words repeat each other: each counts as 0.74 of one in a text of 10 words, 0.32 of 100, 0.14 of 1,000
+    its words are believed 1.4 times, however long the text is
+    """
+    ten, hundred, thousand = (f"{exponent * n**-shrink:.2g}" for n in (10, 100, 1000))
+    if ten == thousand:
+        return f"its words are believed {ten} times, however long the text is"
+    why = "repeat each other" if shrink > 0 else "support each other"
+    return f"its words {why}: each counts as {ten} of one in a text of 10 words, {hundred} of 100, {thousand} of 1,000"
 
 
 def once(said: Sequence[Said]) -> list[Said]:

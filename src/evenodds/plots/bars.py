@@ -90,7 +90,7 @@ def drifted(found: Drift) -> dict[str, Any]:
     y = {"field": "column", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 160}}
     most = max([0.05, *(row["moved"] for row in rows)])  # so that chance alone does not fill the picture
     x = {"field": "moved", "type": "quantitative", "scale": {"domain": [0, most]}}
-    x["axis"] = {"title": "share of rows that moved", "format": ".1%"}
+    x["axis"] = {"title": "share of rows that moved", "format": ".1%" if most <= 0.05 else ".0%", "tickCount": 6}
     scale = {"domain": ["changed", "by chance"], "range": [COLOURS[1], "#bbbbbb"]}
     colour = {"field": "said", "scale": scale, "legend": None}
     beside = {"type": "text", "align": "left", "dx": 4, "fontSize": 11}

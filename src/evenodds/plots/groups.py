@@ -15,6 +15,8 @@ def groups(audited: Audited, measure: str, by: By | None = None, positive: Any =
     columns, c = audited.asked(by, positive, measure)
     rows = []
     for name, r in audited.rates(columns, c)[measure].items():
+        if r.rate is None:  # of nobody there is nothing to draw
+            continue
         at = (r.expected, *r.interval(audited.reads.level)) if r.small else (r.rate, r.low, r.high)
         said = {"group": name, "rows": "few rows" if r.small else "enough rows"}
         rows.append(said | dict(zip(("rate", "low", "high"), at)))

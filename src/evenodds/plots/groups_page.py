@@ -15,6 +15,7 @@ from evenodds.audit.protected import CROSS, EVERYONE
 from evenodds.audit.rates import Rate
 from evenodds.audit.stand_ins import StandIns, of_model
 from evenodds.data.source import Source
+from evenodds.errors import several
 from evenodds.plots.paper import Paper, Picture, Section
 from evenodds.show import Frame, apart, plain
 
@@ -103,7 +104,8 @@ def _treated(audited: Audited) -> Section:
     """Rates of every group, the criteria side by side."""
     within = []
     for by, c in itertools.product(audited.subsets, audited.positive):
-        parts: list[Picture | Frame] = [criteria(audited, by, c)]
+        judged = criteria(audited, by, c)
+        parts: list[Picture | Frame] = [judged] if len(judged.names) > 1 else []
         for measure in SHOWN:
             lines = [
                 {CROSS.join(by): name, **apart(_counted(r), (CROSS.join(by),))}
@@ -115,8 +117,9 @@ def _treated(audited: Audited) -> Section:
         parts.append(Frame(audited.table(by, c).rows, "All rates"))
         title = CROSS.join(by) + (f": {c}" if len(audited.positive) > 1 else "")
         within.append(Section(title, (), parts))
-    whole = audited.rates((), audited.positive[0])["selection rate"][EVERYONE]
-    start = f"Of all {whole.n:,.0f} rows, {whole.k:,.0f} are said to be {audited.positive[0]!r}."
+    said = [(c, audited.rates((), c)["selection rate"][EVERYONE]) for c in audited.positive]
+    counts = several([f"{whole.k:,.0f} {'' if i else 'are said to be '}{c!r}" for i, (c, whole) in enumerate(said)])
+    start = f"Of all {said[0][1].n:,.0f} rows, {counts}."
     return Section("How it treats groups", [start, *sentences(audited)], (), within)
 
 

@@ -23,6 +23,7 @@ h2 { font-size: 1.3rem; margin: 2.2rem 0 .5rem; border-top: 1px solid #ccc; padd
 h3 { font-size: 1.05rem; margin: 1.5rem 0 .3rem }
 ul { padding-left: 1.2rem } li { margin: .3rem 0 }
 h1, h2, li, p { overflow-wrap: anywhere }
+.whole { white-space: nowrap }
 figure { margin: 1.5rem 0 .3rem } figure svg { display: block; max-width: 100%; height: auto }
 figcaption, .note { color: #555; font-size: .9rem }
 .wide { overflow-x: auto; margin: .5rem 0 1rem; background-repeat: no-repeat; background-image:
@@ -108,10 +109,15 @@ def _escape(text: str) -> str:
     return html.escape(escaped(text))
 
 
+def _text(text: str) -> str:
+    """A text between tags, in which an arrow is never cut in two."""
+    return _escape(text).replace("-&gt;", '<span class="whole">-&gt;</span>')
+
+
 def _section(section: Section, level: int, drawn: _Drawn) -> str:
     parts = [f"<h{level}>{_escape(section.title)}</h{level}>"]
     if section.sentences:
-        parts.append("<ul>" + "".join(f"<li>{_escape(one)}</li>" for one in section.sentences) + "</ul>")
+        parts.append("<ul>" + "".join(f"<li>{_text(one)}</li>" for one in section.sentences) + "</ul>")
     parts += [_picture(part, drawn) if isinstance(part, Picture) else _table(part) for part in section.parts]
     parts += [_section(inner, level + 1, drawn) for inner in section.within]
     return "<section>" + "\n".join(parts) + "</section>\n"
@@ -166,7 +172,7 @@ def _said(table: Frame) -> Frame:
 
 def _cell(text: str) -> str:
     """A cell's text; what is short is not broken into lines."""
-    return _escape(text.replace(" ", "\u00a0") if len(text) <= SHORT else text)
+    return _text(text.replace(" ", "\u00a0") if len(text) <= SHORT else text)
 
 
 def _head(text: str, kind: str) -> str:

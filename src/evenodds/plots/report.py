@@ -31,8 +31,8 @@ from evenodds.tally import Tally
 
 LEAK = 0.95  # Cramér's V of a column with the target, from which on it may know the answer
 LEARNT = (
-    "These are the very rows that it was learnt from: of rows that it has not seen fewer are judged right; "
-    "`evenodds evaluate --folds 10` says how many."
+    "These are the very rows that it was learnt from: of rows that it has not seen fewer are judged right, and how "
+    "honest its probabilities are cannot be told by these; evenodds evaluate --folds 10 says both."
 )
 LIMITS = (
     "What it says holds for rows like those it learnt: see what changed, below.",
@@ -67,10 +67,11 @@ def report(
     metrics = Metrics.of(judged, model.classes)
     audited = None if audit is None else audit.of(model, source, threads=threads)
     drift = drift_since(base, tally)
-    sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, tally == base.tally)]
+    learnt = tally == base.tally
+    sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, learnt)]
     found = Groups.of(audited, model, source, None, threads, graph) if audited is not None else None
     sections += found.sections if found is not None else []
-    sections += [_drifted(drift)]
+    sections += [_drifted(drift, learnt)]
     data = {
         "metrics": metrics.to_dict(),
         "audit": None if found is None else found.to_dict(),
@@ -112,7 +113,7 @@ def _data(here: Model, read: Report, audited: Audited | None) -> Section:
         else "No cell of the model's columns is missing."
     )
     if left:
-        said.append(f"Left out, as identifiers, dates or empty: {', '.join(left)}.")
+        said.append(f"Left out: {', '.join(left)}.")
     if leaks:
         said.append(f"Almost know the answer, so ask whether they are known in time: {', '.join(leaks)}.")
     said += [f"{one}." for one in read.sentences()]
@@ -126,7 +127,7 @@ def _model(model: Any, base: Model) -> Section:
     said = [
         f"A model of {base.schema.target!r}: {kind}, learnt from {many(base.rows, 'row')}, "
         f"{n_parameters(base)['naive']:,} numbers.",
-        "Its odds are tempered: it believes less of what several columns say, as told below."
+        "Its odds are tempered: how much it believes of what columns say is told below."
         if temper is not None
         else "The odds of naive Bayes are not tempered.",
     ]
@@ -154,12 +155,10 @@ def _quality(judged: Tally, metrics: Metrics, learnt: bool) -> Section:
     low, high = metrics.accuracy_interval
     said = [LEARNT] if learnt else []
     said += [
-        f"Of 100 rows {100 * metrics.accuracy:.0f} ({100 * low:.1f} to {100 * high:.1f}) are judged right; "
-        f"always saying the most frequent class, {100 * metrics.baseline.accuracy:.0f} would be.",
+        f"Of 100 rows {100 * metrics.accuracy:.1f} are judged right (95 %: {100 * low:.1f} to {100 * high:.1f}); "
+        f"if the most frequent class were always said, {100 * metrics.baseline.accuracy:.1f} would be.",
     ]
-    if metrics.slope is not None:
-        told = "about honest" if abs(metrics.slope - 1) < 0.1 else "too sure" if metrics.slope < 1 else "too timid"
-        said.append(f"Its probabilities are {told}: their log-odds should be drawn out {metrics.slope:.2f} times.")
+    said += [] if learnt else _honest(metrics)
     parts: list[Picture | Frame] = [Frame(metrics.summary.rows, "In numbers")]
     if len(metrics.classes) == 2 and metrics.reliability:
         [of] = metrics.reliability
@@ -184,16 +183,40 @@ def _quality(judged: Tally, metrics: Metrics, learnt: bool) -> Section:
     return Section("How good it is", said, parts)
 
 
+def _honest(metrics: Metrics) -> list[str]:
+    """How honest the probabilities are, as far as so many rows can tell; nothing where there is no slope."""
+    if metrics.slope is None:
+        return []
+    line = metrics.reliability[0].line if len(metrics.classes) == 2 else None
+    best = f"log-odds times {metrics.slope:.2f} would suit these rows best"
+    if line is None:  # of more classes nobody has worked out how sure the slope is
+        return [f"Its {best}: times 1 if they are honest, less if too sure, more if too timid."]
+    low, high = line.slope_interval
+    best += f" (95 %: {low:.2f} to {high:.2f})"
+    if low <= 1 <= high:
+        low, high = line.intercept_interval
+        if low <= 0 <= high:
+            return [f"Its probabilities are honest, as far as {many(metrics.rows, 'row')} can tell: their {best}."]
+        name, side = metrics.reliability[0].name, "low" if low > 0 else "high"
+        more = f"{line.intercept:+.2f} (95 %: {low:+.2f} to {high:+.2f}) of log-odds would suit these rows better"
+        return [f"Its probabilities of {name!r} are too {side}: {more}."]
+    told = "too timid" if low > 1 else "too sure" if high >= 0 else "the wrong way round"
+    return [f"Its probabilities are {told}: their {best}."]
+
+
 def _rates_at(found: Scores, threshold: float) -> dict[str, float | None]:
     own, rest = found.above(threshold)
     right = own / (own + rest) if own + rest else None
     return {"TPR": own / float(found.own.sum()), "FPR": rest / float(found.rest.sum()), "PPV": right}
 
 
-def _drifted(drift: Drift) -> Section:
-    """What changed since the model was learnt."""
+def _drifted(drift: Drift, learnt: bool) -> Section:
+    """What changed since the model was learnt; in the very rows that were learnt, nothing."""
+    title = "What changed since it was learnt"
+    if learnt:
+        return Section(title, ["Nothing: these are the rows that it was learnt from."])
     table = Frame([{k: v for k, v in row.items() if k != "said"} for row in drift.columns])
     alt = "How many of the rows moved, column by column, since the model was learnt."
     parts: list[Picture | Frame] = [Picture(plots.drifted(drift), alt, table, "changes")] if len(table) else []
     parts += [Frame(drift.words.rows, "Words that came and went")] if len(drift.words) else []
-    return Section("What changed since it was learnt", drift.sentences() if len(table) else [], parts)
+    return Section(title, drift.sentences() if len(table) else [], parts)
