@@ -10,9 +10,13 @@ from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics
 from evenodds.audit.ranked import scores
 from evenodds.audit.shift import drift
+from evenodds.models.bayes_net.picture import picture
+from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.explanation import Explanation, Term
 from evenodds.models.learnt import Tables
 from evenodds.plots.model import labelled, scales
 from evenodds.plots.save import svg
+from evenodds.plots.style import told
 
 APART, SIDES = [[0.0, 0], [1, 0], [0, 1], [3, 3], [4, 3], [3, 4]], [0, 0, 0, 1, 1, 1]
 
@@ -217,3 +221,35 @@ def test_what_cannot_be_drawn_is_said(made):
     three = eo.NaiveBayes().fit({"x": [1.0, 2, 3] * 5}, [0, 1, 2] * 5)
     with pytest.raises(eo.DataError, match="two classes"):
         plots.nomogram(three.model_)
+
+
+def test_no_probability_is_a_rounded_one():
+    why = Explanation("spam", "ham", 0.0, (Term("text", "prize", 12.0),), 12.0, 1 / (1 + np.exp(-12.0)))
+    assert plots.waterfall(why)["title"]["subtitle"] == "p = 0.9999939; + is for it"
+    assert "p(spam) = 0.9999939;" in repr(why)
+    assert "p(spam) = 0.9999939<" in why._repr_html_()
+    sure = why._replace(total=40.0, probability=1.0)
+    assert "p(spam) = 1 - 4.25e-18;" in repr(sure)
+
+
+@pytest.mark.parametrize("channel", ["strokeDash", "shape"])
+def test_no_two_of_many_series_are_alike_and_seven_need_no_colour(channel):
+    many = told("model", [str(i) for i in range(49)], ("color", channel))
+    ways = [str(one) for one in many[channel]["scale"]["range"]]
+    assert len(set(ways[:7])) == 7
+    assert len(set(zip(many["color"]["scale"]["range"], ways))) == 49
+
+
+def test_lines_say_their_names_beside_the_picture_and_in_black():
+    density = eo.KernelDensity().fit(np.arange(9.0)).density_
+    drawn = plots.densities({"a": density, "b": density})["encoding"]
+    assert drawn["color"]["legend"] == drawn["strokeDash"]["legend"]
+    assert drawn["color"]["legend"]["orient"] == "right"
+    rows = {"x": np.arange(60.0)}
+    found = eo.compare(rows, ["a", "b"] * 30, models=["naive"], sizes=[10], repeats=2)
+    labels = [layer for layer in plots.learning_curves(found)["vconcat"][0]["layer"] if layer["mark"]["type"] == "text"]
+    assert not any("color" in layer["encoding"] for layer in labels)
+
+
+def test_a_network_is_drawn_on_white():
+    assert '<rect width="100%" height="100%" fill="white"/>' in picture(Structure.of("rain -> wet"))

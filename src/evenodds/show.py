@@ -1,9 +1,9 @@
-"""Small tables that people read: a few named columns, printed in line, and as HTML in a notebook."""
+"""What people read: small tables, printed in line and as HTML in a notebook, and numbers as they are written."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from math import log10
+from math import exp, floor, inf, isclose, isfinite, isnan, log, log1p, log10
 from typing import Any
 
 from evenodds.errors import did_you_mean
@@ -134,6 +134,72 @@ def apart(figures: Mapping[str, Any], labels: Container[str]) -> dict[str, Any]:
     return {free(name, labels): value for name, value in figures.items()}
 
 
+def share(p: float | None) -> str:
+    """Four digits of a share; never a 0 or 1 that is only rounded.
+
+    >>> share(0.75), share(2 / 3), share(1e-9), share(1 - 1e-9), share(1.0), share(None)
+    ('0.75', '0.6667', '1e-09', '1 - 1e-09', '1', 'none')
+    """
+    if p is None or not isfinite(p):
+        return "none"
+    return f"1 - {1 - p:.4g}" if 0.99995 <= p < 1 else f"{p:.4g}"
+
+
+def decimals(p: float, log_odds: float) -> str:
+    """Four decimals of a probability, or as many as it takes to be no rounded 0 or 1, by its log-odds.
+
+    >>> decimals(0.25, -log(3)), decimals(0.99977, 8.377), decimals(0.9999773, 10.69), decimals(1.0, 40)
+    ('0.2500', '0.9998', '0.999977', '1 - 4.25e-18')
+    """
+    if not (p < 5e-5 or p >= 0.99995) or isnan(log_odds):
+        return f"{p:.4f}"
+    return probability(log_odds if p in (0, 1) else log(p) - log1p(-p))
+
+
+def probability(log_odds: float) -> str:
+    """Three digits of p, more where it nears 1, and never a rounded 0 or 1.
+
+    >>> [probability(log(p / (1 - p))) for p in (0.001, 0.0909918, 0.9091, 0.99954, 1e-7)]
+    ['0.001', '0.0910', '0.909', '0.99954', '1e-07']
+    >>> probability(40), probability(-2000), probability(inf)
+    ('1 - 4.25e-18', '10^-869', '1')
+    """
+    if abs(log_odds) == inf:
+        return "1" if log_odds > 0 else "0"
+    if log_odds < -690:
+        return f"10^{log_odds / log(10):.0f}"
+    if log_odds > 16:
+        return f"1 - {probability(-log_odds)}"
+    p = 1 / (1 + exp(-log_odds))
+    if p < 1e-4:
+        return f"{p:.3g}"
+    places = max(2 - floor(log10(p)), 1 - floor(log10(1 - p)))
+    return f"{p:.{places}g}" if isclose(p, round(p, places), rel_tol=1e-12) else f"{p:.{places}f}"
+
+
+def odds(log_odds: float) -> str:
+    """The odds with the smaller side 1.
+
+    >>> odds(log(0.001 / 0.999)), odds(log(1.8)), odds(inf), odds(-2000)
+    ('1:999', '1.8:1', '1:0', '1:10^869')
+    """
+    if abs(log_odds) == inf:
+        return "1:0" if log_odds > 0 else "0:1"
+    large = short(exp(abs(log_odds))) if abs(log_odds) < 690 else f"10^{abs(log_odds) / log(10):.0f}"
+    return f"{large}:1" if log_odds > 0 else f"1:{large}"
+
+
+def short(x: float) -> str:
+    """Four digits, and thousands with commas.
+
+    >>> short(0.010989), short(18.0), short(6000), short(12345.6), short(inf)
+    ('0.01099', '18', '6,000', '12,346', '∞')
+    """
+    if x == inf:
+        return "∞"
+    return f"{x:,.0f}" if 1e3 <= abs(x) < 1e9 else f"{x:.4g}"
+
+
 def size(n: float) -> str:
     """A number of bytes as people read it.
 
@@ -183,3 +249,15 @@ def printed(text: str, most: int = MOST) -> str:
     """
     short = text if len(text) <= most else f"{text[: most // 2]}…{text[1 - most // 2 :]}"
     return escaped(short)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of text in aligned columns, two spaces apart.
+
+    >>> print(table([["word", "odds"], ["prince", "20"]]))
+    word    odds
+    prince  20
+    """
+    shown = [[escaped(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown)]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in shown)

@@ -24,7 +24,7 @@ from evenodds.audit.ranked import scores
 from evenodds.errors import DataError
 from evenodds.families import Beta
 from evenodds.labels import Ints, canonical
-from evenodds.show import percent
+from evenodds.show import percent, share
 from evenodds.tally import Tally
 
 MOST = float(np.finfo(np.float32).max)  # a bound is a number also where every row that it must spare had p = 1
@@ -152,7 +152,7 @@ class AtMost(Decision):
         }
         if not below:
             return []
-        out = [f"p({name}) < {bound:.4g}" for name, bound in below.items()]
+        out = [f"p({name}) < {share(bound)}" for name, bound in below.items()]
         if len(names) > 2:
             other = "the most probable other class" if len(limited) == 1 else "the one that is not ruled out"
             return [f"{name} is ruled out where {where}" for name, where in zip(below, out)] + [f"say {other}"]

@@ -7,8 +7,9 @@ from math import isnan
 import click
 
 from evenodds.cli import options, said
-from evenodds.cli.output import BadDataError, WrongUsageError, odds, print_json, probability, short, table
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 from evenodds.models.bayes_rule import Belief, DiagnosticTest, ImpossibleEvidenceError, Posterior, update
+from evenodds.show import odds, probability, short, table
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, isfinite, log
+from math import exp, log
 from typing import TYPE_CHECKING
 
 import click
 
 from evenodds.cli import options, said
-from evenodds.cli.output import WrongUsageError, print_json, short, table
+from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.show import share, short, table
 
 if TYPE_CHECKING:
     from evenodds.families import Beta
@@ -149,9 +150,9 @@ def as_text(coin: Coin) -> str:
         compared = f"from a fair coin {factor} times as much"
     rows = [
         ["P(heads)", "", ""],
-        ["maximum likelihood", _estimate(coin.mle), "the share of heads" if coin.mle is not None else "no tosses"],
-        ["MAP", _estimate(coin.map), _about_the_mode(coin)],
-        ["posterior mean", _estimate(coin.mean), "and P(next toss is heads)"],
+        ["maximum likelihood", share(coin.mle), "the share of heads" if coin.mle is not None else "no tosses"],
+        ["MAP", share(coin.map), _about_the_mode(coin)],
+        ["posterior mean", share(coin.mean), "and P(next toss is heads)"],
         ["95 % credible", _range(coin.credible), "equal tails, 2.5 % each"],
         ["95 % confidence", _range(coin.confidence), "exact (Clopper-Pearson)"],
     ]
@@ -196,23 +197,12 @@ def power(log_x: float) -> str:
     return short(exp(log_x)) if abs(log_x) < 690 else f"10^{log_x / log(10):.0f}"
 
 
-def _estimate(p: float | None) -> str:
-    """Four digits; never a 0 or 1 that is only rounded.
-
-    >>> _estimate(0.75), _estimate(2 / 3), _estimate(1e-9), _estimate(1 - 1e-9), _estimate(1.0), _estimate(None)
-    ('0.75', '0.6667', '1e-09', '1 - 1e-09', '1', 'none')
-    """
-    if p is None or not isfinite(p):
-        return "none"
-    return f"1 - {1 - p:.4g}" if 0.99995 <= p < 1 else f"{p:.4g}"
-
-
 def _beta(known: Beta) -> str:
     return f"Beta({known.a:.12g}, {known.b:.12g})"
 
 
 def _range(ends: tuple[float, float]) -> str:
-    return f"{_estimate(ends[0])} to {_estimate(ends[1])}"
+    return f"{share(ends[0])} to {share(ends[1])}"
 
 
 def _count(n: int, side: str) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json, print_lines, short, table
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
+from evenodds.show import short, table
 
 if TYPE_CHECKING:
     from evenodds.data.report import Report

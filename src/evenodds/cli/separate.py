@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options
-from evenodds.cli.output import WrongUsageError, print_json, table
-from evenodds.show import printed
+from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.show import printed, table
 
 if TYPE_CHECKING:
     from evenodds.models.separators.separation import Separation

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from evenodds.errors import DataError
-from evenodds.show import cell, printed
+from evenodds.show import cell, decimals, printed
 from evenodds.text.listed import shrunk
 
 WIDTH = 24  # of the longest bar
@@ -55,6 +55,11 @@ class Explanation(NamedTuple):
             "total": self.total,
         }
 
+    @property
+    def said(self) -> str:
+        """The probability as people read it."""
+        return decimals(self.probability, self.total)
+
     def lines(self) -> list[tuple[str, float, str]]:
         """The prior and the strongest terms as they are shown: what it is, its log-odds, and a note."""
         lines = [("prior", self.prior, "")]
@@ -76,7 +81,7 @@ class Explanation(NamedTuple):
             bar = ("█" if odds > 0 else "░") * length
             shown.append(f"  {text:<{name}}  {odds:+8.3f}  {bar}{'  ' if bar and note else ''}{note}".rstrip())
         of, against = printed(str(self.of)), printed(str(self.against))
-        head = f"p({of}) = {self.probability:.4f}; log-odds of {of} against {against}:"
+        head = f"p({of}) = {self.said}; log-odds of {of} against {against}:"
         return "\n".join([head, *shown, f"  {'total':<{name}}  {self.total:+8.3f}"])
 
     def coloured(self) -> str:

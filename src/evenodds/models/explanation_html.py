@@ -30,7 +30,7 @@ def fragment(why: Explanation) -> str:
     """One explanation as a piece of a page, as notebooks show it."""
     of, against = escape(str(why.of)), escape(str(why.against))
     parts = [
-        f"<p><b>p({of}) = {why.probability:.4f}</b>; log-odds of "
+        f"<p><b>p({of}) = {why.said}</b>; log-odds of "
         f'<span style="{_colour(1.0)}">{of}</span> against <span style="{_colour(-1.0)}">{against}</span></p>'
     ]
     parts += [_passage(passage) for passage in why.passages]

@@ -38,7 +38,7 @@ def waterfall(explanation: Explanation) -> dict[str, Any]:
         "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 11},
         "encoding": {"y": y, "x": {"field": "right", "type": "quantitative"}, "text": {"field": "said"}},
     }
-    title = page(f"Why {explanation.of}, not {explanation.against}?", f"p = {explanation.probability:.3g}; + is for it")
+    title = page(f"Why {explanation.of}, not {explanation.against}?", f"p = {explanation.said}; + is for it")
     return {**title, "width": WIDTH - 80, "height": {"step": 22}, "data": {"values": rows}, "layer": [bar, text]}
 
 

@@ -11,7 +11,7 @@ from evenodds.cells import as_column, codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
-from evenodds.plots.style import COLOURS, page
+from evenodds.plots.style import page, told
 from evenodds.show import percent
 
 GRID = 72  # cells a side
@@ -50,9 +50,7 @@ def boundary(model: Any, X: Any, y: Any) -> dict[str, Any]:
     texts = truth.labels.texts()
     drawn = np.flatnonzero(known & (truth.places >= 0))
     seen = [{"x": rows[i, 0], "y": rows[i, 1], "class": texts[truth.places[i]]} for i in drawn.tolist()]
-    colours = {"domain": classes, "range": [COLOURS[i % len(COLOURS)] for i in range(len(classes))]}
-    legend = {"title": None, "orient": "bottom"}
-    colour = {"field": "class", "type": "nominal", "scale": colours, "legend": legend}
+    by = told("class", classes, ("color", "shape"), {"title": None, "orient": "bottom"})
     fade = {"field": "sure", "scale": {"domain": ["sure", "unsure"], "range": [0.35, 0.12]}, "legend": None}
     x = {"type": "quantitative", "scale": {"zero": False, "nice": False}}
     ends = {
@@ -61,10 +59,9 @@ def boundary(model: Any, X: Any, y: Any) -> dict[str, Any]:
         "y": {**x, "field": "c", "axis": {"title": names[1], "grid": False}},
         "y2": {"field": "d"},
     }
-    shape = {"field": "class", "scale": {"domain": classes}, "legend": legend}
-    dots = {"x": {**x, "field": "x"}, "y": {**x, "field": "y"}, "color": colour, "shape": shape}
+    dots = {"x": {**x, "field": "x"}, "y": {**x, "field": "y"}, **by}
     layers = [
-        {"data": {"values": cells}, "mark": "rect", "encoding": {**ends, "color": colour, "opacity": fade}},
+        {"data": {"values": cells}, "mark": "rect", "encoding": {**ends, "color": by["color"], "opacity": fade}},
         {"data": {"values": _line(best, edges)}, "mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": ends},
         {"data": {"values": seen}, "mark": {"type": "point", "size": 40, "strokeWidth": 1.5}, "encoding": dots},
     ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.families.density.density import Density
-from evenodds.plots.style import COLOURS, DASHES, HEIGHT, WIDTH, page
+from evenodds.plots.style import BESIDE, HEIGHT, WIDTH, page, told
 
 PLACES = 601
 
@@ -22,21 +22,6 @@ def densities(of: Mapping[str, Density], name: str = "x", said: str = "") -> dic
         for which, density in of.items()
         for x, y in zip(at, density.pdf(at), strict=True)
     ]
-    names = list(of)
-    many = len(names) > 1
-    scales = {
-        "color": [COLOURS[i % len(COLOURS)] for i in range(len(names))],
-        "strokeDash": [DASHES[i % len(DASHES)] for i in range(len(names))],
-    }
-    marks = {
-        channel: {
-            "field": "which",
-            "type": "nominal",
-            "scale": {"domain": names, "range": values},
-            "legend": {"title": None, "orient": "top-right"} if many else None,
-        }
-        for channel, values in scales.items()
-    }
     return {
         **page(f"Density of {name}", said),
         "width": WIDTH,
@@ -51,7 +36,7 @@ def densities(of: Mapping[str, Density], name: str = "x", said: str = "") -> dic
                 "scale": {"zero": False},
             },
             "y": {"field": "density", "type": "quantitative", "axis": {"title": "density", "tickCount": 5}},
-            **marks,
+            **told("which", list(of), legend=BESIDE if len(of) > 1 else None),
             "tooltip": [{"field": field} for field in ("which", "x", "density")],
         },
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenodds.audit.compare import MEASURES, SURE, Comparison
-from evenodds.plots.style import COLOURS, DASHES, GREY, HEIGHT, WIDTH, page
+from evenodds.plots.style import GREY, HEIGHT, WIDTH, page, told
 
 APART = 0.075  # of the height, between labels
 
@@ -27,10 +27,7 @@ def _panel(
     comparison: Comparison, rows: list[dict[str, Any]], measure: str, best: Mapping[str, float]
 ) -> dict[str, Any]:
     known = [row for row in rows if row["mean"] is not None]
-    names = list(comparison.models)
-    colours = {"field": "model", "type": "nominal", "legend": None}
-    scale = {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]}
-    dash = {"domain": names, "range": [DASHES[i % len(DASHES)] for i in range(len(names))]}
+    by = told("model", list(comparison.models))
     ends, low, high = _labels(known, comparison.sizes[-1], best.get(measure))
     x = {
         "field": "rows",
@@ -52,7 +49,7 @@ def _panel(
                 "x": x,
                 "y": {**y, "field": "below", "axis": {"title": measure, "format": ".3~g", "tickCount": 5}},
                 "y2": {"field": "above"},
-                "color": {**colours, "scale": scale},
+                "color": by["color"],
             },
         },
         {
@@ -61,20 +58,19 @@ def _panel(
             "encoding": {
                 "x": x,
                 "y": {**y, "field": "mean"},
-                "color": {**colours, "scale": scale},
-                "strokeDash": {**colours, "scale": dash},
+                **by,
                 "tooltip": [{"field": name} for name in ("model", "rows", "mean", "low", "high")],
             },
         },
         {
             "data": {"values": ends},
-            "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12},
-            "encoding": {
-                "x": {"value": WIDTH},
-                "y": {**y, "field": "at"},
-                "text": {"field": "model"},
-                "color": {**colours, "scale": scale},
-            },
+            "mark": {"type": "rule", "strokeWidth": 2},
+            "encoding": {"x": {"value": WIDTH + 8}, "x2": {"value": WIDTH + 32}, "y": {**y, "field": "at"}, **by},
+        },
+        {
+            "data": {"values": ends},
+            "mark": {"type": "text", "align": "left", "dx": 38, "fontSize": 12},
+            "encoding": {"x": {"value": WIDTH}, "y": {**y, "field": "at"}, "text": {"field": "model"}},
         },
     ]
     if measure in best:

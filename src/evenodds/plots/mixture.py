@@ -9,7 +9,7 @@ import numpy as np
 from evenodds.families import Categorical, Gaussian
 from evenodds.models.mixture.blocks import Block
 from evenodds.models.mixture.model import MixtureModel
-from evenodds.plots.style import COLOURS, DASHES, GREY, HEIGHT, WIDTH, page
+from evenodds.plots.style import COLOURS, GREY, HEIGHT, WIDTH, page, told
 
 POINTS = 2000  # rows that are drawn
 BARS, STEPS, ROUND = 40, 300, 60  # of a histogram, of a curve, of an ellipse
@@ -33,14 +33,7 @@ def mixture(model: MixtureModel, rows: Block) -> dict[str, Any]:
 
 def _told(model: MixtureModel, channel: str) -> dict[str, Any]:
     """Components by colour and, without it, by dashes or by shape."""
-    names = [str(g + 1) for g in range(model.k)]
-    scales: dict[str, dict[str, Any]] = {
-        "color": {"domain": names, "range": [COLOURS[g % len(COLOURS)] for g in range(model.k)]},
-        "strokeDash": {"domain": names, "range": [DASHES[g % len(DASHES)] for g in range(model.k)]},
-        "shape": {"domain": names},
-    }
-    by = {"field": "component", "type": "nominal", "legend": {"title": "component"}}
-    return {one: {**by, "scale": scales[one]} for one in ("color", channel)}
+    return told("component", [str(g + 1) for g in range(model.k)], ("color", channel), {"title": "component"})
 
 
 def _axis(field: str, title: str | None, zero: bool = False) -> dict[str, Any]:
@@ -112,8 +105,8 @@ def _ellipses(model: MixtureModel, rows: Block) -> dict[str, Any]:
                 {"a": float(x), "b": float(y), "i": i, "ring": f"{g}.{wide}", "component": str(g + 1)}
                 for i, (x, y) in enumerate(ring)
             ]
-    told = _told(model, "shape")
-    encoding = {"x": _axis("a", a), "y": _axis("b", b), "color": told["color"]}
+    by = _told(model, "shape")
+    encoding = {"x": _axis("a", a), "y": _axis("b", b), "color": by["color"]}
     return {
         "width": WIDTH,
         "height": WIDTH * 3 // 4,
@@ -121,7 +114,7 @@ def _ellipses(model: MixtureModel, rows: Block) -> dict[str, Any]:
             {
                 "data": {"values": points},
                 "mark": {"type": "point", "size": 20, "opacity": 0.5},
-                "encoding": {**encoding, "shape": told["shape"]},
+                "encoding": {**encoding, "shape": by["shape"]},
             },
             {
                 "data": {"values": lines},

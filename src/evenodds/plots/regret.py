@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenodds.bandits.simulation import Simulation
-from evenodds.plots.style import COLOURS, DASHES, HEIGHT, WIDTH, page
+from evenodds.plots.style import BESIDE, HEIGHT, WIDTH, page, told
 
 
 def regret(played: Simulation) -> dict[str, Any]:
@@ -14,19 +14,7 @@ def regret(played: Simulation) -> dict[str, Any]:
     Rounds are on a log scale, where what grows like log T is a straight line.
     """
     rows = played.curves().to_dicts()
-    names = played.names
-    colour = {
-        "field": "policy",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]},
-        "legend": {"title": None, "orient": "right", "labelLimit": 260, "symbolType": "stroke", "symbolOpacity": 1},
-    }
-    dash = {
-        "field": "policy",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [DASHES[i % len(DASHES)] for i in range(len(names))]},
-        "legend": None,
-    }
+    by = told("policy", played.names, legend=BESIDE)
     x = {
         "field": "round",
         "type": "quantitative",
@@ -36,15 +24,14 @@ def regret(played: Simulation) -> dict[str, Any]:
     y = {"type": "quantitative", "axis": {"title": "regret", "format": "~s", "tickCount": 6}}
     band = {
         "mark": {"type": "area", "opacity": 0.12, "clip": True},
-        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": by["color"]},
     }
     line = {
         "mark": {"type": "line", "strokeWidth": 2, "clip": True},
         "encoding": {
             "x": x,
             "y": {**y, "field": "mean"},
-            "color": colour,
-            "strokeDash": dash,
+            **by,
             "tooltip": [{"field": name} for name in ("policy", "round", "mean", "error", "low", "high")],
         },
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenodds.audit.reliability import Reliability
-from evenodds.plots.style import COLOURS, GREY, page
+from evenodds.plots.style import GREY, page, told
 
 
 def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
@@ -18,12 +18,8 @@ def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
     rows = [{"model": name, **line} for name, each in of.items() for line in each.numbers]
     unit = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     x = {**unit, "field": "said", "axis": {"title": "probability said", "format": ".1f", "tickCount": 5}}
-    colour = {
-        "field": "model",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]},
-        "legend": {"title": None, "orient": "bottom", "columns": 2} if len(names) > 1 else None,
-    }
+    legend = {"title": None, "orient": "bottom", "columns": 2} if len(names) > 1 else None
+    by = told("model", names, ("color", "shape"), legend)
     first = next(iter(of.values()))
     honest = {
         "data": {"values": [{"said": 0, "seen": 0}, {"said": 1, "seen": 1}]},
@@ -36,7 +32,7 @@ def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
             "x": x,
             "y": {**unit, "field": "low", "axis": {"title": "share seen, with its 95 % interval", "format": ".1f"}},
             "y2": {"field": "high"},
-            "color": colour,
+            "color": by["color"],
         },
     }
     points = {
@@ -44,8 +40,7 @@ def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
         "encoding": {
             "x": x,
             "y": {**unit, "field": "seen"},
-            "color": colour,
-            "shape": {"field": "model", "scale": {"domain": names}, "legend": colour["legend"]},
+            **by,
             "tooltip": [{"field": name} for name in ("model", "said", "seen", "low", "high", "rows")],
         },
     }

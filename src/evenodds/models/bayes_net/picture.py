@@ -69,7 +69,7 @@ def picture(structure: Structure) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {total:.0f} {height:.0f}" font-family="sans-serif" font-size="13">'
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0L10 5L0 10z" fill="#333"/></marker></defs>'
+        '<path d="M0 0L10 5L0 10z" fill="#333"/></marker></defs><rect width="100%" height="100%" fill="white"/>'
     )
     return "\n".join([head, *parts, "</svg>"]) + "\n"
 
