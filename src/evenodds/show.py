@@ -53,12 +53,7 @@ class Frame:
 
     def __repr__(self) -> str:
         texts, numeric = self._texts()
-        widths = [max(len(line[j]) for line in texts) for j in range(len(numeric))]
-        lines = [
-            "  ".join(t.rjust(w) if right else t.ljust(w) for t, w, right in zip(line, widths, numeric)).rstrip()
-            for line in texts
-        ]
-        return "\n".join(([printed(self.title)] if self.title else []) + lines)
+        return "\n".join(([printed(self.title)] if self.title else []) + _aligned(texts, numeric))
 
     def _repr_html_(self) -> str:
         import html  # which one message need not wait for
@@ -85,6 +80,9 @@ class Figure(float):
         return figure
 
 
+NOTHING = 1e-307  # what is smaller is the smallest that a double can say
+
+
 def cell(value: Any) -> str:
     """A value as a table shows it: four decimals or four digits, whichever says more."""
     if value is None:
@@ -92,6 +90,7 @@ def cell(value: Any) -> str:
     if isinstance(value, Figure):
         return f"{value:{value.form}}" if value == value else value.form
     if isinstance(value, float):
+        value = value if abs(value) >= NOTHING else 0.0  # and no minus before a zero
         return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
@@ -259,5 +258,29 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     prince  20
     """
     shown = [[escaped(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown)]
-    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in shown)
+    return "\n".join(_aligned(shown, [False] * len(shown[0])))
+
+
+def _aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
+    """Lines of cells in columns, two places apart."""
+    widths = [max(map(places, column)) for column in zip(*lines)]
+    return ["  ".join(map(padded, line, widths, right)).rstrip() for line in lines]
+
+
+def padded(text: str, width: int, right: bool = False) -> str:
+    """A text with blanks behind it, or before it, so that it takes so many places of a terminal."""
+    blanks = " " * (width - places(text))
+    return blanks + text if right else text + blanks
+
+
+def places(text: str) -> int:
+    """How many places of a terminal a text takes: wide letters two, marks on a letter none.
+
+    >>> places("Tokyo"), places("東京"), places("e\u0301")
+    (5, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width  # which most texts need not wait for
+
+    return sum(0 if category(c) in ("Mn", "Me") else 1 + (east_asian_width(c) in "WF") for c in text)

@@ -246,7 +246,7 @@ class Audited:
     def gaps(self) -> Frame:
         """The worst pair in every measure, by every column and intersection."""
         found = [
-            {"by": CROSS.join(by), "class": c, **listed.pair(g)}
+            {"by": CROSS.join(by), "class": c, **g.to_dict()}
             for by, c in itertools.product(self.subsets, self.positive)
             for measure in MEASURES
             if (g := self.worst(by, c, measure)) is not None

@@ -129,7 +129,7 @@ def _sites(of: Crossed, source: Source, level: float, threads: int | None) -> Fr
         [one, other] = rates(np.array([here, np.nan_to_num(left)]), np.array([n, n]), level, 0)
         line = {"site": name, "rows": int(n), "seen": one.rate, "low": one.low, "high": one.high}
         known = not np.isnan(left)
-        more = {"left out": other.rate, "low ": other.low, "high ": other.high}
+        more = {"left out": other.rate, "left out low": other.low, "left out high": other.high}
         lines.append({**line, **(more if known else dict.fromkeys(more))})
     return Frame(lines)
 
@@ -164,7 +164,7 @@ def _flips(of: Crossed) -> Frame:
         for v in np.flatnonzero((z.max(axis=1) > SURE) & (z.min(axis=1) < -SURE)).tolist():
             top, low = int(np.argmax(z[v])), int(np.argmin(z[v]))
             line = {"column": name, "value": called(v), f"for {names[1]} at": sites[top], "log-odds": odds[v, top]}
-            found.append({**line, f"for {names[0]} at": sites[low], "log-odds ": odds[v, low]})
+            found.append({**line, f"for {names[0]} at": sites[low], "log-odds there": odds[v, low]})
     return Frame(found)
 
 

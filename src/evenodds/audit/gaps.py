@@ -39,8 +39,10 @@ class Gap(NamedTuple):
     small: bool  # whether one of them is a small group, pooled with the others
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return self._asdict() | {"interval": list(self.interval)}
+        """As plain values, for JSON: which groups, how far apart, between what."""
+        low, high = self.interval
+        known = {"measure": self.measure, "higher": self.high, "lower": self.low, "gap": self.gap}
+        return {**known, "low": low, "high": high, "margin": self.margin, "sure": self.sure, "small": self.small}
 
 
 def exceeds(high: Rate, low: Rate, margin: float) -> float:

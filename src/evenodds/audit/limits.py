@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from evenodds.audit.decisions import UNSURE, Decision, check_labels, place_of
 from evenodds.audit.judge import RANKED, log_odds, tally
 from evenodds.audit.ranked import scores
-from evenodds.errors import DataError
+from evenodds.errors import DataError, many
 from evenodds.families import Beta
 from evenodds.labels import Ints, canonical
 from evenodds.show import percent, share
@@ -172,7 +172,7 @@ def _sentence(name: str, limit: Limit) -> str:
     if limit.rows >= limit.needed:
         why = f"too many of them were given probability 0, {limit.lost:,}"
     return (
-        f"at most {share} cannot be promised with {sure} from {limit.rows:,} rows of {name}: {why}; "
+        f"at most {share} cannot be promised with {sure} from {many(limit.rows, 'row')} of {name}: {why}; "
         f"so {name} is never ruled out, and what is not most probably {name} is {UNSURE}"
     )
 

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from evenodds.audit.gaps import Gap
 from evenodds.audit.plainly import sentences
 from evenodds.audit.protected import CROSS, EVERYONE
 from evenodds.audit.rates import MEASURES, Rate
@@ -79,12 +78,6 @@ def to_dict(audited: Audited) -> dict[str, Any]:
         "calibration": honest,
         "sentences": sentences(audited),
     }
-
-
-def pair(g: Gap) -> dict[str, Any]:
-    """Two groups and how far they are apart, as a line."""
-    low, high = g.interval
-    return {"measure": g.measure, "high": g.high, "low": g.low, "gap": g.gap, "from": low, "to": high, "sure": g.sure}
 
 
 def _ends(interval: tuple[float, float] | None) -> dict[str, float | None]:

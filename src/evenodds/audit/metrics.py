@@ -101,7 +101,7 @@ class Metrics:
             auc=aucs[1] if k == 2 else float(np.mean(ranked)) if ranked else None,
             unknown=plain(unknown),
             impossible=plain(impossible),
-            baseline=Baseline(float(shares.max()), float(-(shares * np.log(shares)).sum())),
+            baseline=Baseline(float(shares.max()), float(-(shares * np.log(shares)).sum()) + 0.0),
             per_class=Frame([read.line(c, auc) for c, auc in enumerate(aucs)]),
             confusion=Frame(
                 [
@@ -203,7 +203,8 @@ class Metrics:
         if self.impossible:
             said.append(f"{many(self.impossible, 'row')} of classes it knew were given probability 0.")
         if said:
-            said.append(f"So the log loss is infinite; without them it is {cell(self.log_loss_possible)}.")
+            rest = f"; without them it is {cell(self.log_loss_possible)}" if self.log_loss_possible < np.inf else ""
+            said.append(f"So the log loss is infinite{rest}.")
         elif self.log_loss > self.baseline.log_loss:
             said.append("The class shares alone have a lower log loss: the model is too sure of itself.")
             said.append("Naive Bayes learns how much of it to believe by --temper (temper=True).")
@@ -212,7 +213,7 @@ class Metrics:
         left = len(self.per_class) - len(shown)
         classes = f"{Frame(shown)}"
         if left:
-            classes += f"\n… and {left:,} classes of fewer rows: per_class (--json) has them all"
+            classes += f"\n… and {many(left, 'class')} of fewer rows: per_class (--json) has them all"
         matrix = f"{self.confusion}"
         if len(self.confusion) > LINES or max(map(len, matrix.splitlines())) > WIDTH:
             matrix = self._mistakes()

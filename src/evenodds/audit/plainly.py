@@ -117,7 +117,7 @@ def criteria(audited: Audited, by: By | None = None, positive: Any = None) -> Fr
 def page(audited: Audited) -> str:
     """The audit as text: tables, criteria, sentences."""
     rows = audited.rates((), audited.positive[0])["base rate"][EVERYONE].n
-    parts = [f"{cell(plain(rows))} rows, audited by {', '.join(audited.reads.by)}"]
+    parts = [f"{cell(plain(rows))} {'row' if rows == 1 else 'rows'}, audited by {', '.join(audited.reads.by)}"]
     for by, c in itertools.product(audited.subsets, audited.positive):
         title = CROSS.join(by) + (f": {c}" if len(audited.positive) > 1 else "")
         parts.append(f"{title}\n{audited.table(by, c)}\n\n{criteria(audited, by, c)}")

@@ -67,9 +67,9 @@ class Drift:
 
     def sentences(self) -> list[str]:
         """In plain words."""
-        n = len(self.columns)
-        found = [f"{len(self.changed)} of {n} columns changed: {', '.join(self.changed)}." if self.changed else
-                 f"None of {n} columns changed more than chance would have it."]  # fmt: skip
+        n = many(len(self.columns), "column")
+        found = [f"{len(self.changed)} of {n} changed: {', '.join(self.changed)}." if self.changed else
+                 f"None of {n} changed more than chance would have it."]  # fmt: skip
         found += [f"{row['column']}: {row['said']}." for row in self.columns if row["changed"]]
         if self.joint is not None and self.joint_p is not None:
             told = "can" if self.joint_p < 1 - self.level else "cannot"

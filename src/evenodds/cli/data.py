@@ -160,10 +160,10 @@ def summary(model: Model, path: str | None = None) -> str:
     from evenodds.show import printed, size
 
     counted = classes(model)
-    shown = ", ".join(f"{printed(name)} {n:,.0f}" for name, n in list(counted.items())[:8]) + (
-        ", …" if len(counted) > 8 else ""
-    )
+    names = [(repr(printed(name)) if "," in name else printed(name), n) for name, n in list(counted.items())[:8]]
+    shown = ", ".join(f"{name} {n:,.0f}" for name, n in names) + (", …" if len(counted) > 8 else "")
     where = "" if path is None else f" → {path} ({size(os.stat(path).st_size)})"
     pruned = ", pruned" if model.pruned else ""
+    each = f" ({shown}{pruned})" if shown else ""
     rows, of = many(round(model.rows), "row"), many(len(counted), "class")
-    return f"{rows} of {of} of {model.schema.target!r} ({shown}{pruned}){where}"
+    return f"{rows} of {of} of {model.schema.target!r}{each}{where}"

@@ -46,7 +46,7 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         summary = learnt.summary()
         print_json(summary.to_dict()) if as_json else print_lines(repr(summary))
         return
-    from evenodds.errors import DataError, did_you_mean
+    from evenodds.errors import DataError, did_you_mean, many
     from evenodds.models.learnt import Tables, n_parameters
 
     features = learnt.schema.features
@@ -70,7 +70,7 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         )
         return
     if not columns:
-        print_lines(f"{data.summary(learnt)}; {size['naive']:,} parameters\n\n{learnt.schema!r}\n")
+        print_lines(f"{data.summary(learnt)}; {many(size['naive'], 'parameter')}\n\n{learnt.schema!r}\n")
         if learnt.temper is not None:
             print_lines("how much is believed\n" + "\n".join(learnt.temper.sentences()) + "\n")
     print_lines("\n\n".join(repr(table) if len(table) else f"{table.title}\nsays nothing" for table in shown.values()))

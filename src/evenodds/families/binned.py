@@ -22,6 +22,7 @@ from evenodds.schema import Column
 from evenodds.tally import Tally
 
 Cut = tuple[Floats, Floats, tuple[float, float], int]
+TELLING = 128  # from which number on a bin of the histogram holds a whole number whatever its values are
 FEW = 32  # cuts, up to which comparing with each of them is faster than searching
 
 
@@ -48,6 +49,7 @@ class Binned(FromHistogram):
     tails: tuple[float, float] = (0.0, 0.0)  # how much of the outer bins' mass lies beyond the data
     lump: int = -1  # the bin that is a single value (zero, or the origin), if any
     origin: float = 0.0
+    whole: bool = False  # whether all values are whole numbers, as far as the histogram can tell
     name = "binned"
     held = "cuts"
 
@@ -73,7 +75,14 @@ class Binned(FromHistogram):
         return shares_read(bins, range(len(bins)), estimate, posterior, level)
 
     def names(self) -> list[str]:
-        """What each bin holds."""
+        """What each bin holds.
+
+        >>> Binned.fit([0, 0, 0, 1, 1, 2, 2, 3, 4, 7]).names()[:4]
+        ['0', '1', '2', '3']
+        """
+        if self.whole:
+            ends = np.ceil(self.edges)
+            return [f"{a:.10g}" if a == b else f"{a:.10g} to {b:.10g}" for a, b in zip(ends[:-1], ends[1:] - 1)]
         edges = [f"{edge:.4g}" for edge in self.edges]
         found = [f"{a} to {b}" for a, b in itertools.pairwise(edges)]
         if self.lump >= 0:
@@ -96,11 +105,12 @@ class Binned(FromHistogram):
     def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The bins of all groups together, and each group's shares of them."""
         edges, counts, tails, lump = _cut(tally, column)
+        whole = column.origin == 0 and _whole(numeric.histogram(tally)[0])
         if estimate == "mle":
             values = counts[:, 0] if plain(tally) else counts
-            return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin)
+            return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin, whole)
         posterior = cls.posterior(tally, prior, column)
-        return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump, column.origin)
+        return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump, column.origin, whole)
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
@@ -230,6 +240,14 @@ def _inside(bins: int, tails: tuple[float, float]) -> Floats:
     inside[0] -= tails[0]
     inside[-1] -= tails[1]
     return inside
+
+
+def _whole(keys: Ints) -> bool:
+    """Whether these bins of the histogram hold whole numbers alone: bins of small numbers tell, and there are some."""
+    lower, upper = numeric.edges(keys)
+    nearest = np.where(keys >= 0, lower, -upper)
+    small = nearest[(nearest < TELLING) & (keys != 0)]
+    return len(small) * 4 >= len(keys) and bool(np.all(small % 1 == 0)) and len(small) > 0
 
 
 def _cut(tally: Tally, column: Column) -> Cut:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from evenodds.errors import DataError
-from evenodds.show import cell, decimals, printed
+from evenodds.show import cell, decimals, padded, places, printed
 from evenodds.text.listed import shrunk
 
 WIDTH = 24  # of the longest bar
@@ -65,7 +65,8 @@ class Explanation(NamedTuple):
         lines = [("prior", self.prior, "")]
         ordered = sorted(self.terms, key=lambda term: -abs(term.log_odds))
         for term in ordered[:LINES]:
-            lines.append((f"{term.column} = {cell(term.value) or 'missing'}", term.log_odds, term.note))
+            value = "missing" if term.value is None else cell(term.value) or "''"
+            lines.append((f"{term.column} = {value}", term.log_odds, term.note))
         if len(ordered) > LINES:
             rest = ordered[LINES:]
             lines.append((f"{len(rest)} more terms", sum(term.log_odds for term in rest), "together"))
@@ -73,13 +74,13 @@ class Explanation(NamedTuple):
 
     def __repr__(self) -> str:
         lines = [(printed(text), odds, note) for text, odds, note in self.lines()]
-        name = max(len(line[0]) for line in lines)
+        name = max(places(line[0]) for line in lines)
         most = max((abs(line[1]) for line in lines if math.isfinite(line[1])), default=1.0) or 1.0
         shown = []
         for text, odds, note in lines:
             length = WIDTH if math.isinf(odds) else round(WIDTH * (abs(odds) / most))
             bar = ("█" if odds > 0 else "░") * length
-            shown.append(f"  {text:<{name}}  {odds:+8.3f}  {bar}{'  ' if bar and note else ''}{note}".rstrip())
+            shown.append(f"  {padded(text, name)}  {odds:+8.3f}  {bar}{'  ' if bar and note else ''}{note}".rstrip())
         of, against = printed(str(self.of)), printed(str(self.against))
         head = f"p({of}) = {self.said}; log-odds of {of} against {against}:"
         return "\n".join([head, *shown, f"  {'total':<{name}}  {self.total:+8.3f}"])

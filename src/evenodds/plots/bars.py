@@ -50,7 +50,7 @@ def _step(what: str, start: float, stop: float) -> dict[str, Any]:
         "start": start,
         "stop": stop,
         "right": max(start, stop),
-        "said": f"{stop - start:+.2f}",
+        "said": f"{round(stop - start, 2) + 0.0:+.2f}",
         "kind": kind,
     }
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.data.memory import table as as_table
-from evenodds.errors import DataError
+from evenodds.errors import DataError, many
 from evenodds.families import Dirichlet
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints, values_of
@@ -185,8 +185,8 @@ class Network(Questions, Saved):
     def __repr__(self) -> str:
         size = self.n_parameters
         return (
-            f"Network({len(self.structure.nodes)} nodes, {len(self.structure.edges)} edges, "
-            f"{size['network']:,} parameters; the full joint has {whole(size['joint'], 10**9)})"
+            f"Network({many(len(self.structure.nodes), 'node')}, {many(len(self.structure.edges), 'edge')}, "
+            f"{many(size['network'], 'parameter')}; the full joint has {whole(size['joint'], 10**9)})"
         )
 
     def telling(self, target: str | None) -> Network:

@@ -34,6 +34,7 @@ from evenodds.families.numeric import check_no_infinity
 from evenodds.labels import Keys, Labels
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
+from evenodds.show import NOTHING
 from evenodds.text.bags import Bags, bags
 
 LENGTH, POWER = 10.0, 0.25  # of a text that is not scaled, and how longer ones are
@@ -61,7 +62,8 @@ class Numbers:
 
     def names(self) -> list[str]:
         """What each of them is."""
-        return ["", *(["squared"] if self.squares else []), *(f">= {cut:.6g}" for cut in self.cuts)]
+        steps = ["> 0" if 0 < cut < NOTHING else f">= {cut:.6g}" for cut in self.cuts]
+        return ["", *(["squared"] if self.squares else []), *steps]
 
     def dense(self, x: Floats) -> Floats:
         """The columns of the design, (rows, width)."""

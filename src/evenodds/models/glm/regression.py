@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, many
 from evenodds.families import Family, Gaussian
 from evenodds.models.glm.blocks import Floats, Tile
 from evenodds.models.glm.design import Design
@@ -93,7 +93,7 @@ class Regression(Saved):
         return float(found) if self.coefficients.ndim == 1 else found
 
     def __repr__(self) -> str:
-        return f"Regression({self.family.__name__} of {self.schema.target!r}, {len(self.names)} coefficients)"
+        return f"Regression({self.family.__name__} of {self.schema.target!r}, {many(len(self.names), 'coefficient')})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Regression) and self.to_bytes() == other.to_bytes()

@@ -166,9 +166,11 @@ def check_numbers(X: Any) -> None:
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         kinds = zip(X.columns, X.dtypes)
     if bad := [str(name) for name, kind in kinds if not _is_number(kind)]:
+        one = len(bad) == 1
         raise DataError(
-            f"column {several([repr(name) for name in bad], 5)} holds no numbers: a line needs numbers; drop it, or "
-            "turn its values into columns of 0 and 1 (sklearn.preprocessing.OneHotEncoder)"
+            f"{'column' if one else 'columns'} {several([repr(name) for name in bad], 5)} {'holds' if one else 'hold'} "
+            f"no numbers: a line needs numbers; drop {'it' if one else 'them'}, or turn the values into columns of 0 "
+            "and 1 (sklearn.preprocessing.OneHotEncoder)"
         )
 
 
