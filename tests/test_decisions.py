@@ -108,7 +108,7 @@ def test_the_average_cost():
     counts = rule.counts(["ham", "ham", "spam", "other"], [[0, 1.0], [0.4, 0.6], [1.0, 0], [1.0, 0]])
     assert counts.tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
     assert rule.cost(counts) == pytest.approx((10 + 0.5 + 1) / 3)
-    assert rule.table(counts)[2]["true ↓ said →"] == "classes not known"
+    assert rule.table(counts)[2]["true ↓ predicted →"] == "classes not known"
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,7 @@ def test_a_report_says_what_is_so_and_guesses_no_reasons(tmp_path):
     assert "- Left out: z.\n" in page
     assert re.search(r"Of all 300 rows, \d+ are said to be '0', \d+ '1', \d+ '2'\.", page)
     assert "Fewer than 30 rows: g b." in page
+    assert "**p(g | y)**" in page  # of three classes there is no nomogram
 
 
 def test_a_group_does_not_stand_in_for_itself(made):

@@ -85,7 +85,7 @@ def test_a_text_that_changed_is_a_column_that_changed():
     assert second.endswith((", from 50.0 % to 0.0 %.", ", from 0.0 % to 50.0 %."))
     assert plots.drifted(found)["data"]["values"][0] == {"column": "text", "moved": 0.5, "said": "changed"}
     alone = drift(*({"text": side["text"]} for side in (before, before)), columns={"text": eo.Words()})
-    assert alone.sentences()[0] == "None of 1 columns changed more than chance would have it."
+    assert alone.sentences()[0] == "None of 1 column changed more than chance would have it."
 
 
 def test_a_column_is_called_as_it_is_called():

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.audit.judge import columns_of, labels_of
+from evenodds.audit.metrics import TRUE
 from evenodds.audit.scores import check_proba
 from evenodds.cells import as_column
 from evenodds.data.sum import target_codes
@@ -24,7 +25,6 @@ from evenodds.labels import Ints, canonical
 from evenodds.show import Frame
 
 UNSURE = "unsure"
-TRUE = "true ↓ said →"
 
 
 class Decision(ABC):

@@ -11,6 +11,8 @@ from evenodds.audit.rates import Rate
 from evenodds.errors import several
 from evenodds.show import Figure, Frame, cell, percent, plain
 
+RECORDED = "An audit sees the groups and the labels that were recorded: if the labels are unfair, fair rates are too."
+
 if TYPE_CHECKING:
     from evenodds.audit.audited import Audited, By
 

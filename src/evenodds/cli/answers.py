@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from evenodds.models.naive_bayes import Model
 
 Columns = list[list[Any]]
-UNSURE = "unsure"  # as decisions say it
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,8 @@ class OfClasses:
         best, labels = log_p.argmax(axis=1), self.model.names
         every = p.T.tolist() if self.every else []
         if self.rule is not None:
+            from evenodds.audit.decisions import UNSURE
+
             best, labels = self.rule.choose(p), [*labels, UNSURE]
         top = p[np.arange(len(p)), best].tolist()
         return [[labels[c] for c in best.tolist()], [p if c >= 0 else None for p, c in zip(top, best.tolist())], *every]

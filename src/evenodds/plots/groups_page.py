@@ -10,7 +10,7 @@ from evenodds import plots
 from evenodds.audit import graph as by_graph
 from evenodds.audit.audited import Audited
 from evenodds.audit.graph import GraphAudit
-from evenodds.audit.plainly import criteria, sentences
+from evenodds.audit.plainly import RECORDED, criteria, sentences
 from evenodds.audit.protected import CROSS, EVERYONE
 from evenodds.audit.rates import Rate
 from evenodds.audit.stand_ins import StandIns, of_model
@@ -23,7 +23,7 @@ SHOWN = ("selection rate", "TPR", "FPR", "PPV")
 HONEST = 6  # groups whose honesty fits into one picture
 LIMITS = (
     "An audit says how groups are treated, not what is fair.",
-    "It sees the groups and the labels that were recorded: if the labels are unfair, even rates are too.",
+    RECORDED,
     "Small groups have wide intervals; that no gap is sure does not say that there is none.",
     "Of many pairs the farthest is named: how sure it is was not corrected for having been picked.",
 )

@@ -13,6 +13,7 @@ from evenodds.audit.counted import association, countable, counts_of, missing
 from evenodds.audit.groups import Audit
 from evenodds.audit.held_out import of_model
 from evenodds.audit.metrics import Metrics
+from evenodds.audit.plainly import RECORDED
 from evenodds.audit.ranked import Scores, scores
 from evenodds.audit.shift import Drift, drift_since
 from evenodds.data.reading import Reading
@@ -30,6 +31,7 @@ from evenodds.show import Frame, apart, percent
 from evenodds.tally import Tally
 
 LEAK = 0.95  # Cramér's V of a column with the target, from which on it may know the answer
+LINES = 40  # of what was learnt of a column, where there is no picture of it
 LEARNT = (
     "These are the very rows that it was learnt from: of rows that it has not seen fewer are judged right, and how "
     "honest its probabilities are cannot be told by these; evenodds evaluate --folds 10 says both."
@@ -38,7 +40,7 @@ LIMITS = (
     "What it says holds for rows like those it learnt: see what changed, below.",
     "Columns are taken to be independent within a class; where they are not, its odds are too bold unless tempered.",
     "An association is no cause. Leaving out a group's column makes no model even: other columns stand in for it.",
-    "An audit sees the groups and the labels that were recorded. If the labels are unfair, fair rates are too.",
+    RECORDED,
 )
 
 
@@ -142,6 +144,9 @@ def _model(model: Any, base: Model) -> Section:
         shown += f" Not in it: {', '.join(none)}." if none else ""
         table = Frame([row for some in known.values() for row in some])
         parts.append(Picture(plots.nomogram(base), shown, table, "nomogram"))
+    elif model is base:
+        plain = [Tables(base)[name] for name, column in base.schema.features.items() if column.words is None]
+        parts += [table for table in plain if 0 < len(table) <= LINES]
     for name, column in base.schema.features.items():
         if column.words is not None and isinstance(base.distributions.get(name), WordCounts):
             table = Tables(base)[name]
@@ -198,7 +203,7 @@ def _honest(metrics: Metrics) -> list[str]:
         if low <= 0 <= high:
             return [f"Its probabilities are honest, as far as {many(metrics.rows, 'row')} can tell: their {best}."]
         name, side = metrics.reliability[0].name, "low" if low > 0 else "high"
-        more = f"{line.intercept:+.2f} (95 %: {low:+.2f} to {high:+.2f}) of log-odds would suit these rows better"
+        more = f"{line.intercept:+.2f} added to their log-odds (95 %: {low:+.2f} to {high:+.2f}) would suit these rows best"
         return [f"Its probabilities of {name!r} are too {side}: {more}."]
     told = "too timid" if low > 1 else "too sure" if high >= 0 else "the wrong way round"
     return [f"Its probabilities are {told}: their {best}."]
