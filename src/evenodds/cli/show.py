@@ -70,7 +70,7 @@ def show(model: str, columns: tuple[str, ...], as_json: bool) -> None:
         )
         return
     if not columns:
-        print_lines(f"{data.summary(learnt)}; {many(size['naive'], 'parameter')}\n\n{learnt.schema!r}\n")
+        print_lines(f"{data.summary(learnt)}; {many(size['naive'] or 0, 'parameter')}\n\n{learnt.schema!r}\n")
         if learnt.temper is not None:
             print_lines("how much is believed\n" + "\n".join(learnt.temper.sentences()) + "\n")
     print_lines("\n\n".join(repr(table) if len(table) else f"{table.title}\nsays nothing" for table in shown.values()))

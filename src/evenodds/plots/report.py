@@ -203,8 +203,8 @@ def _honest(metrics: Metrics) -> list[str]:
         if low <= 0 <= high:
             return [f"Its probabilities are honest, as far as {many(metrics.rows, 'row')} can tell: their {best}."]
         name, side = metrics.reliability[0].name, "low" if low > 0 else "high"
-        more = f"{line.intercept:+.2f} added to their log-odds (95 %: {low:+.2f} to {high:+.2f}) would suit these rows best"
-        return [f"Its probabilities of {name!r} are too {side}: {more}."]
+        more = f"log-odds {line.intercept:+.2f} would suit these rows best (95 %: {low:+.2f} to {high:+.2f})"
+        return [f"Its probabilities of {name!r} are too {side}: their {more}."]
     told = "too timid" if low > 1 else "too sure" if high >= 0 else "the wrong way round"
     return [f"Its probabilities are {told}: their {best}."]
 
