@@ -332,6 +332,7 @@ def test_nothing_is_promised_by_rows_that_were_learnt(messages, tmp_path):
     for words in (("decide", "--cost", "ham:spam=10"), ("evaluate",), ("audit", "--by", "label")):
         assert "note: " in run(words[0], model, data, *words[1:])
         assert "very rows" in run(words[0], model, data, *words[1:])
+    assert run("evaluate", model, data, "--beside", model).count("very rows") == 2
     some = tmp_path / "some.csv"
     some.write_text("\n".join(Path(data).read_text().splitlines()[:-1]))
     for words in (("decide", "--at-most", "ham=0.1"), ("evaluate",), ("audit", "--by", "label")):

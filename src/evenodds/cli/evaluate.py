@@ -57,13 +57,15 @@ def evaluate(
         if rival is not None:
             _check_alike(held, rival, paths[0], str(beside))
         metrics, report = held.metrics(), held.report
-        seen = learnt(paths[0], held.model, source, metrics.rows, modelling.weight, reading.threads)
+        saved = [(paths[0], held.model)] + ([] if beside is None or held.model is None else [(beside, rival)])
+        rows, weight = metrics.rows, modelling.weight
+        seen = [learnt(path, model, source, rows, weight, reading.threads) for path, model in saved]
         if held.plain is not None and beside is None:
             judged = {"as learnt": held.plain.metrics(), "tempered": metrics}
         if beside is not None and rival is not None:
             other = (of_rows if leave_one_out else of_model)(rival, source, modelling.weight, reading.threads)
             judged = {paths[0]: metrics, beside: other.metrics()}
-    data.say([f"{seen}; --leave-one-out judges each by the model without it"] if seen else [], reading.quiet)
+    data.say([f"{one}; --leave-one-out judges each by the model without it" for one in seen if one], reading.quiet)
     data.say_report(report, reading.quiet)
     columns = {"beside": {name: each.to_dict() for name, each in judged.items()}} if judged else {}
     found = columns if beside is not None else {**metrics.to_dict(), **columns}
