@@ -8,7 +8,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
-from evenodds.show import short, table
+from evenodds.show import padded, places, short, table
 
 if TYPE_CHECKING:
     from evenodds.data.report import Report
@@ -160,12 +160,12 @@ def _as_text(found: dict[str, Density], column: str, by: str | None) -> str:
     at = low + (np.arange(WIDE) + 0.5) * ((high - low) / WIDE)
     curves = {name: one.pdf(at) for name, one in found.items()}
     most = min(max(float(curve.max()) for curve in curves.values()), float(np.finfo(float).max)) or 1.0
-    margin = max(len(name) for name in found) if by is not None else 0
+    margin = max(places(name) for name in found) if by is not None else 0
     gap = "  " if margin else ""
     lines = []
     for name, curve in curves.items():
         drawn = "".join(BLOCKS[int(np.ceil(8 * min(v / most, 1.0) - 0.02))] if v > 0 else " " for v in curve)
-        lines.append(f"{name.ljust(margin) if by is not None else ''}{gap}{drawn.rstrip()}")
+        lines.append(f"{padded(name, margin) if by is not None else ''}{gap}{drawn.rstrip()}")
     left, right = short(low), short(high)
     lines.append(" " * (margin + len(gap)) + left + right.rjust(WIDE - len(left)))
     head = [by or column, "values", "bandwidth", *(f"{100 * p:.0f} %" for p in SHARES)]
