@@ -12,6 +12,7 @@ import pytest
 
 from command import invoke
 from evenodds.cli import COMMANDS, main, options
+from evenodds.cli.commands import Listed
 
 PAGE = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
 
@@ -175,6 +176,36 @@ def test_a_group_lists_its_commands_in_the_order_of_use_with_whole_sentences(gro
         it.split()[1] for it in LINES if it.startswith(f"{group} ")
     ]
     assert "..." not in found
+
+
+SINGLE = [
+    (name, param)
+    for name, command in LEAVES.items()
+    for param in command.params
+    if isinstance(param, click.Option) and not (param.multiple or param.is_flag or isinstance(param, Listed))
+]
+
+
+@pytest.mark.parametrize(("name", "param"), SINGLE, ids=[f"{name} {param.opts[-1]}" for name, param in SINGLE])
+def test_an_option_of_one_value_given_twice_is_refused(name, param):
+    said = invoke(*name.split(), param.opts[0], "1", param.opts[-1], "2", code=2)
+    assert f"Error: {param.opts[-1]} is given 2 times, and takes one value" in said.stderr
+    assert said.stdout == ""
+
+
+def test_lists_given_twice_are_joined(here):
+    once = invoke("audit", "titanic.eo", "people.csv", "--by", "sex,class")
+    assert invoke("audit", "titanic.eo", "people.csv", "--by", "sex", "--by", "class").stdout == once.stdout
+    assert invoke("audit", "titanic.eo", "people.csv", "--by", "sex", "--by", "sex", code=2).stderr
+    line = ["bandit", "simulate", ".6,.5", "--rounds", "5", "--runs", "2", "--policies"]
+    assert invoke(*line, "ucb", "--policies", "greedy").stdout == invoke(*line, "ucb,greedy").stdout
+
+
+def test_a_switch_and_its_opposite_are_refused(here):
+    said = invoke("show", "titanic.eo", "--json", "--json")
+    assert json.loads(said.stdout)
+    said = invoke("predict", "titanic.eo", "people.csv", "--header", "--no-header", code=2)
+    assert "--header/--no-header is given 2 times" in said.stderr
 
 
 def test_the_page_has_a_heading_for_every_command():

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from evenodds.cli.commands import Command
+
 # name: (where it lives, one line for --help). A new command is one new line.
 COMMANDS = {
     "demo": ("evenodds.cli.demo:demo", "Train, evaluate and explain on embedded data."),
@@ -50,6 +52,8 @@ class Group(click.Group):
         """Each command with the whole first sentence of its help."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, it.get_short_help_str(limit=1000)) for name, it in self.commands.items()])
+
+    command_class = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

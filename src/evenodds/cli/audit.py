@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command, Listed
 from evenodds.cli.judging import judging, learnt
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import PAGES, Written, check_outputs
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from evenodds.plots.groups_page import Groups
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="[MODEL] DATA...")
-@click.option("--by", required=True, metavar="COLUMNS", help="The columns of the groups, with commas between.")
+@click.option(
+    "--by", cls=Listed, required=True, metavar="COLUMNS", help="The columns of the groups, with commas between."
+)
 @click.option("-t", "--target", metavar="COLUMN", help="Without a model: the column of the true classes.")
 @click.option("--score", metavar="COLUMN", help="Without a model: the probability of the positive class.")
 @click.option("--predicted", metavar="COLUMN", help="Without a model: what was said.")

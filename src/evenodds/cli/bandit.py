@@ -9,6 +9,7 @@ import click
 
 from evenodds.cli import Group, data, options, said
 from evenodds.cli.bandit_experiment import add, arms, create, decide, export, report, reward
+from evenodds.cli.commands import Listed
 from evenodds.cli.output import WrongUsageError, print_json, print_lines, wrong_usage
 from evenodds.cli.paths import Read
 from evenodds.errors import DataError, many
@@ -43,7 +44,7 @@ def bandit() -> None:
 
 @bandit.command(no_args_is_help=True)
 @click.argument("means", metavar="MEANS[/MEANS...]")
-@click.option("--policies", default="greedy,epsilon,ucb,ucb1,thompson", help=POLICIES + ".")
+@click.option("--policies", cls=Listed, default="greedy,epsilon,ucb,ucb1,thompson", help=POLICIES + ".")
 @click.option(
     "--rewards",
     type=click.Choice(["bernoulli", "gaussian", "poisson"]),
@@ -51,7 +52,9 @@ def bandit() -> None:
     help="What arms pay: yes or no, numbers, or counts.",
 )
 @click.option("--spread", type=float, default=1.0, help="Standard deviation of gaussian rewards.")
-@click.option("--at", metavar="N,N,...", help="After how many rounds the means change to the next after a /.")
+@click.option(
+    "--at", cls=Listed, metavar="N,N,...", help="After how many rounds the means change to the next after a /."
+)
 @click.option("--drift", is_flag=True, help="The means go there in straight lines.")
 @click.option("--rounds", type=click.IntRange(min=1), default=1000, help="How many rounds a run has.")
 @click.option("--runs", type=click.IntRange(min=1), default=200, help="How many times it is played.")
@@ -131,7 +134,7 @@ def simulate(
 @click.option(
     "--other", type=Read(), metavar="LOG", help="Evaluate the policy of this other log: its arms' shares in each group."
 )
-@click.option("--policies", metavar="NAMES", help="Let these learn from the log: " + POLICIES + ".")
+@click.option("--policies", cls=Listed, metavar="NAMES", help="Let these learn from the log: " + POLICIES + ".")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the policies' dice start.")
 @options.reading
 @options.as_json

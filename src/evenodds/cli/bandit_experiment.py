@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_json_line, wrong_usage
 from evenodds.cli.paths import Written
 
@@ -27,7 +28,7 @@ def _lines() -> Iterator[str]:
         raise BadDataError(f"standard input: expected lines in {sys.stdin.encoding}; save them so") from None
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @EXPERIMENT
 @click.argument("arms", nargs=-1, required=True, metavar="ARM...")
 @click.option("--policy", default="thompson", help="thompson, ucb[=C], epsilon=E, greedy; @fade=F.")
@@ -59,7 +60,7 @@ def create(
         experiment.create(path, arms, chosen, rewards=rewards, minimum=minimum, low=low, high=high, random_state=seed)
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @EXPERIMENT
 @click.argument("ids", nargs=-1, metavar="ID...")
 @options.as_json
@@ -79,7 +80,7 @@ def decide(path: str, ids: tuple[str, ...], as_json: bool) -> None:
                 click.echo(found.arm)
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @EXPERIMENT
 @click.argument("id", required=False)
 @click.argument("reward", required=False)
@@ -109,7 +110,7 @@ def reward(path: str, id: str | None, reward: str | None, as_json: bool) -> None
         click.echo(f"{news:,} of {len(pairs):,} rewards were new")
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @EXPERIMENT
 @options.as_json
 def report(path: str, as_json: bool) -> None:
@@ -120,7 +121,7 @@ def report(path: str, as_json: bool) -> None:
         _show(one, as_json)
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @EXPERIMENT
 @click.option("--add", "added", multiple=True, metavar="ARM", help="A new arm, or a retired one again. Repeatable.")
 @click.option("--retire", "retired", multiple=True, metavar="ARM", help="An arm not to be chosen any more. Repeatable.")
@@ -157,7 +158,7 @@ def _show(one: Experiment, as_json: bool) -> None:
     click.echo(repr(Frame(rows)))
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @EXPERIMENT
 @options.as_json
 def export(path: str, as_json: bool) -> None:
@@ -177,7 +178,7 @@ def export(path: str, as_json: bool) -> None:
     writer.writerows(row.values() for row in rows)
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="EXPERIMENT...")
 @click.option("-o", "--output", required=True, type=Written(), metavar="FILE", help="The new one.")
 def add(paths: tuple[str, ...], output: str) -> None:

@@ -7,6 +7,7 @@ from math import isnan
 import click
 
 from evenodds.cli import options, said
+from evenodds.cli.commands import Command
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 from evenodds.models.bayes_rule import Belief, DiagnosticTest, ImpossibleEvidenceError, Posterior, update
 from evenodds.show import odds, probability, short, table
@@ -26,7 +27,7 @@ class Evidence:
         return f"{self.source} {self.result}".strip()
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.option("--prior", "priors", multiple=True, required=True, metavar="NAME=P,...", help="What is believed before.")
 @click.option(
     "--test",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenodds.cli import options, said
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json
 from evenodds.show import share, short, table
 
@@ -37,7 +38,7 @@ class Coin:
     log_bayes_factor: float
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("heads")
 @click.argument("tails")
 @click.option("--prior", default="1,1", metavar="A,B", help="What is known before: Beta(A, B).")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command, Listed
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 
 if TYPE_CHECKING:
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from evenodds.schema import Schema
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
-@click.option("--models", metavar="NAMES", help="Which, as in naive,logistic; all if not given.")
+@click.option("--models", cls=Listed, metavar="NAMES", help="Which, as in naive,logistic; all if not given.")
 @click.option("--without", multiple=True, metavar="COLUMN", help="Add the first model without a column. Repeatable.")
 @click.option("--role", "roles", multiple=True, metavar="COLUMN=ROLE", help="What a column is, as for fit. Repeatable.")
-@click.option("--sizes", metavar="N,N,...", help="Numbers of rows to learn from; halved again and again if not given.")
+@click.option(
+    "--sizes", cls=Listed, metavar="N,N,...", help="Numbers of rows to learn from; halved again and again if not given."
+)
 @click.option("--repeats", type=click.IntRange(2, 1000), default=10, help="How many random orders are tried.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the random orders start.")
 @options.plot

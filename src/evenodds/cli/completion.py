@@ -7,13 +7,14 @@ from pathlib import PurePath
 
 import click
 
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "evenodds"  # the installed script's name, whatever this process was started as
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
 def completion(shell: str | None) -> None:
     """Print the script by which your shell completes evenodds' commands and options with the tab key.

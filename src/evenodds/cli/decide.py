@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command
 from evenodds.cli.judging import held_out, held_out_rows, judging, learnt
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import STREAM, Written, writing
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 CURE = "--leave-one-out judges each by the model without it"
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @held_out_rows
 @click.option(
     "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="What a mistake costs; 1 if not told. Repeatable."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import print_json
 from evenodds.cli.paths import STREAM, Written, writing
 from evenodds.errors import many
@@ -33,7 +34,7 @@ class Score:
     log_loss: float
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--csv", "csv_path", type=Written(stream=True), help="Write the data to this CSV file, and no more; - is stdout."
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
 from evenodds.show import padded, places, short, table
 
@@ -29,7 +30,7 @@ class Grouped(NamedTuple):
     report: Report
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="FILES...")
 @click.option("-c", "--column", metavar="COLUMN", help="The column of numbers.")
 @click.option("--by", metavar="COLUMN", help="A density for each value of this column.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.judging import held_out, held_out_rows, judging, learnt, to_judge
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import Read
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from evenodds.audit.held_out import HeldOut
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @held_out_rows
 @click.option("--beside", type=Read(), metavar="MODEL", help="Another model, judged by the same rows.")
 @options.modelling

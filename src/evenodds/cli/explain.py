@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json
 from evenodds.cli.paths import STREAM, Read, Written, check_outputs, writing
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 FIRST = 3  # rows of a file that are explained if none is asked for
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("model", type=Read())
 @click.argument("row", nargs=-1, metavar="[COLUMN=VALUE... | DATA | TEXT]")
 @click.option("--row", "numbers", type=click.IntRange(min=1), multiple=True, help="Which row of DATA; repeatable.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json
 from evenodds.cli.paths import Read, Written
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from evenodds.data.files import Files
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-o", "--output", required=True, type=Written(), help="The model file to write.")
 @click.option("--like", type=Read(), metavar="MODEL", help="Type the columns as this model does, so they add.")

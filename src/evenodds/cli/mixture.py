@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command, Listed
 from evenodds.cli.output import WrongUsageError, print_json, print_lines, wrong_usage
 from evenodds.cli.paths import Written
 from evenodds.errors import warn
@@ -25,10 +26,14 @@ FITTING = {  # what a column may hold, to be taken without being named
 }
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
-@click.option("-c", "--columns", metavar="A,B", help="The columns, by commas; all that fit the family if not given.")
-@click.option("-k", "k", default="auto", show_default=True, metavar="K", help="How many components: 3, 2-6, or auto.")
+@click.option(
+    "-c", "--columns", cls=Listed, metavar="A,B", help="The columns, by commas; all that fit the family if not given."
+)
+@click.option(
+    "-k", "k", cls=Listed, default="auto", show_default=True, metavar="K", help="How many components: 3, 2-6, or auto."
+)
 @click.option(
     "-f",
     "--family",

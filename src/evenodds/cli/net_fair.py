@@ -5,17 +5,18 @@ from __future__ import annotations
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command, Listed
 from evenodds.cli.net_learn import graph_of
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import Read
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("graph")
 @click.option("--by", required=True, metavar="NODE", help="The protected group.")
 @click.option("-t", "--target", required=True, metavar="NODE", help="What is true.")
 @click.option("--predicted", metavar="NODE", help="What is predicted, if it is a node of the graph.")
-@click.option("--inputs", metavar="NODES", help="Or what a prediction is made from, with commas between.")
+@click.option("--inputs", cls=Listed, metavar="NODES", help="Or what a prediction is made from, with commas between.")
 @click.option("--model", type=Read(), metavar="MODEL", help="Or the model that makes it: its columns are inputs.")
 @options.as_json
 def fair(

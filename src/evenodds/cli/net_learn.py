@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json, print_lines, wrong_usage
 from evenodds.cli.paths import Written, check_outputs, kind_of
 
@@ -90,7 +91,7 @@ tables = options.gathered(
 sources = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.option("--graph", help="The graph: 'rain -> wet', or a .bif or .eo file that has it.")
 @click.option("-o", "--output", required=True, type=Written(), help="The .eo or .bif file to write.")
 @tables
@@ -114,7 +115,7 @@ def fit(
     _save(found, "bic", found.network.structure_score(), output, as_json, reading.quiet)
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.option("--search", type=click.Choice(SEARCHES), default="hill-climbing", help="How the graph is found.")
 @click.option(
     "--criterion",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from evenodds.cli import said
+from evenodds.cli.commands import Listed
 from evenodds.cli.output import WrongUsageError, wrong_usage
 from evenodds.cli.paths import PICTURES, Read, Written, check_outputs
 from evenodds.file import small
@@ -307,7 +308,9 @@ modelling = gathered(
         type=click.Choice(["predictive", "mean", "map", "mle"]),
         help="What is made of each column's posterior.",
     ),
-    click.option("--class-prior", metavar="PRIOR", help="auto (the default), estimated, uniform, or ham=.8,spam=.2."),
+    click.option(
+        "--class-prior", cls=Listed, metavar="PRIOR", help="auto (the default), estimated, uniform, or ham=.8,spam=.2."
+    ),
     click.option(
         "--unseen",
         type=click.Choice(["ignore", "prior"]),

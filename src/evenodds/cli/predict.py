@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError
 from evenodds.cli.paths import Read, Written, writing
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from evenodds.data.report import Report
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("model", type=Read())
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-o", "--output", type=Written(stream=True), help="A file to write; standard output if not given, or -.")

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command
 from evenodds.cli.output import print_json, print_lines, wrong_usage
 from evenodds.cli.paths import Written
 
 FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Categorical", "poisson": "Poisson"}
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-t", "--target", required=True, metavar="COLUMN", help="The column to predict.")
 @click.option(

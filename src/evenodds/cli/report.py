@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenodds.cli import data, options, said
+from evenodds.cli.commands import Command, Listed
 from evenodds.cli.judging import judging
 from evenodds.cli.output import WrongUsageError, as_json_text
 from evenodds.cli.paths import PAGES, Read, Written, kind_of, writing
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from evenodds.plots.paper import Paper
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("model", type=Read())
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-o", "--output", required=True, type=Written(*PAGES), help=f"A file: {', '.join(PAGES)}.")
-@click.option("--by", metavar="COLUMNS", help="The columns of protected groups, with commas between.")
+@click.option("--by", cls=Listed, metavar="COLUMNS", help="The columns of protected groups, with commas between.")
 @click.option("--positive", metavar="CLASS", help="The class that is meant; the second of two if not given.")
 @click.option("--graph", metavar="GRAPH", help="A network's file, or 'sex -> job': are groups even by d-separation?")
 @options.reading

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json
 from evenodds.show import printed, table
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from evenodds.models.separators.separator import Separator
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 @click.option("-t", "--target", metavar="COLUMN", help="The column of the classes.")
 @click.option(

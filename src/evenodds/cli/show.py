@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("model", type=click.Path())
 @click.argument("columns", nargs=-1)
 @options.as_json

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import BadDataError, print_json
 from evenodds.cli.paths import Written
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
 @click.option("-o", "--output", required=True, type=Written(), help="The model file to write.")
 @options.quiet
@@ -45,7 +46,7 @@ def _changing(command: F) -> F:
     return click.argument("model", type=click.Path())(which(whole))
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @_changing
 def learn(
     model: str, paths: tuple[str, ...], output: str | None, weight: str | None, reading: options.Input, as_json: bool
@@ -62,7 +63,7 @@ def learn(
     _save(total, model if output is None else output, as_json, reading.quiet)
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @_changing
 def forget(
     model: str, paths: tuple[str, ...], output: str | None, weight: str | None, reading: options.Input, as_json: bool
@@ -76,7 +77,7 @@ def forget(
     _save(old - gone, model if output is None else output, as_json, reading.quiet)
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("model", type=click.Path())
 @click.option(
     "--min-count",

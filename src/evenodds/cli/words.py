@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from evenodds.cli import data, options
+from evenodds.cli.commands import Command
 from evenodds.cli.output import print_json, print_lines
 
 
-@click.command(no_args_is_help=True)
+@click.command(cls=Command, no_args_is_help=True)
 @click.argument("model", type=click.Path())
 @click.option("--class", "only", metavar="CLASS", help="Show one class only.")
 @click.option("-c", "--column", metavar="COLUMN", help="Which column of text; all if not given.")
