@@ -471,6 +471,9 @@ def test_what_cannot_be_audited_is_said():
             )
     with pytest.raises(eo.DataError, match="predicted= has 'high', 'low'"):
         eo.Audit(by="g").of_predictions(table["y"], table["g"], predicted=table["said"])
+    for kind in ({"predicted": table["y"]}, {"predicted": table["y"], "scores": [0.1, 0.2]}):
+        with pytest.raises(eo.DataError, match=r"threshold=0\.1 has no say"):
+            eo.Audit(by="g", threshold=0.1).of_predictions(table["y"], table["g"], **kind)
     with pytest.raises(eo.DataError, match="give y"):
         eo.Audit(by="g").of(LogisticRegression(), pd.DataFrame({"g": ["a"]}))
     with pytest.raises(eo.DataError, match="Name a column"):

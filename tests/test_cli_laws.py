@@ -111,8 +111,12 @@ def test_every_command_has_a_line():
     assert {name for name, command in LEAVES.items() if not takes_json(command)} == {*SILENT, "completion"}
 
 
+def takes(command, name):
+    return any(param.name == name for param in command.params)
+
+
 def takes_json(command):
-    return any(param.name == "as_json" for param in command.params)
+    return takes(command, "as_json")
 
 
 @pytest.mark.parametrize("name", [name for name in LEAVES if takes_json(LEAVES[name])])
@@ -206,6 +210,35 @@ def test_a_switch_and_its_opposite_are_refused(here):
     assert json.loads(said.stdout)
     said = invoke("predict", "titanic.eo", "people.csv", "--header", "--no-header", code=2)
     assert "--header/--no-header is given 2 times" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "audit people.csv --by sex -t survived --predicted class --threshold .3",
+        "bandit simulate .6,.5 --drift",
+        "bandit simulate .6,.5 --at 5",
+        "net learn people.csv --ess 5",
+        "net learn people.csv --search chow-liu --max-parents 8",
+        "shift drift titanic.eo people.csv --seed 4",
+        "report titanic.eo people.csv -o r.html --positive yes",
+        "explain titanic.eo sex=male --separator ;",
+        "explain titanic.eo sex=male --encoding latin1",
+        "explain spam.eo money --no-header",
+        "fit people.csv -t survived -o new.eo --bridge --temper",
+    ],
+)
+def test_an_option_without_a_say_is_refused(here, line):
+    words = line.split()
+    option = next(word for word in reversed(words) if word.startswith("--")).replace("--no-", "--")
+    said = invoke(*words, code=2)
+    assert option in said.stderr.splitlines()[-1]
+    assert said.stdout == ""
+
+
+def test_only_what_counts_takes_threads():
+    assert {name for name in ("density", "explain", "bandit replay") if takes(LEAVES[name], "threads")} == set()
+    assert takes(LEAVES["fit"], "threads")
 
 
 def test_the_page_has_a_heading_for_every_command():

@@ -233,8 +233,7 @@ class Audit:
         return self._audited(held.total(self._judged, threads).tallies[0], texts, held.report)
 
     def _judged(self, part: Predicted) -> Tally:
-        said = part.said if part.said is not None else self._decided(part)
-        return tally(part.truth, part.log_p, part.classes, part.weights, part.by, said, BITS)
+        return tally(part.truth, part.log_p, part.classes, part.weights, part.by, self._decided(part), BITS)
 
     def _texts(self, classes: NDArray[Any]) -> tuple[str, ...]:
         """The classes as texts, if the one that is meant is among them."""
@@ -249,10 +248,12 @@ class Audit:
         return Audited(self.reads, total, texts, report)
 
     def _decided(self, part: Predicted) -> Coded | None:
-        """What is said of each row, where a threshold or a rule decides it."""
+        """What is said of each row, where it is given, or a threshold or a rule decides it."""
         rule = self.threshold
+        if rule is not None and part.said is not None:
+            raise DataError(f"threshold={rule!r} has no say where what was said is given (predicted): leave one out")
         if rule is None or part.log_p is None:
-            return None
+            return part.said
         if isinstance(rule, Decision):
             texts, said = [*map(canonical, rule.classes), UNSURE], rule.choose(part.proba(rule.classes))
         else:

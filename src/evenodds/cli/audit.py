@@ -91,6 +91,8 @@ def audit(
         model, seen = None, ""
         if graph is not None or stand_ins:
             raise WrongUsageError("--graph and --stand-ins are for a model, which has columns; see also net fair")
+        if predicted is not None:
+            options.refuse("--predicted has what was said, of which no threshold decides", "threshold")
         if target is None:
             raise WrongUsageError("which column holds the true classes? Name it with --target")
         source = reading.files(paths).rereadable()

@@ -61,7 +61,7 @@ def bandit() -> None:
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Where rewards and dice start.")
 @click.option("--exact", is_flag=True, help="Work out the expected reward instead: for about ten rounds.")
 @options.plot
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads; the result is the same.")
+@options.threads
 @options.as_json
 def simulate(
     means: str,
@@ -96,6 +96,8 @@ def simulate(
         )  # fmt: skip
     if rewards != "gaussian":
         options.refuse("of gaussian rewards", "spread")
+    if "/" not in means:
+        options.refuse("the means do not change: give those they go to behind a /", "at", "drift")
     with wrong_usage():
         world = _world(means, rewards, spread, at, drift)
         chosen = _policies(policies)
@@ -136,7 +138,7 @@ def simulate(
 )
 @click.option("--policies", cls=Listed, metavar="NAMES", help="Let these learn from the log: " + POLICIES + ".")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the policies' dice start.")
-@options.reading
+@options.reading_alone
 @options.as_json
 def replay(
     paths: tuple[str, ...],

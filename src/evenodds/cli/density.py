@@ -40,7 +40,7 @@ class Grouped(NamedTuple):
 @click.option("--high", type=float, help="No value is above: mass is reflected there.")
 @options.weighted
 @options.plot
-@options.reading
+@options.reading_alone
 @options.as_json
 def density(
     paths: tuple[str, ...],

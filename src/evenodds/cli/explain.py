@@ -30,7 +30,7 @@ FIRST = 3  # rows of a file that are explained if none is asked for
 @click.option("--of", "of", metavar="CLASS", help="The class to explain; the most probable if not given.")
 @click.option("--against", metavar="CLASS", help="The class it is held against; the runner-up if not given.")
 @click.option("--html", type=Written(stream=True), metavar="FILE", help="Write a page instead; - is stdout.")
-@options.reading
+@options.reading_alone
 @options.as_json
 def explain(
     model: str,
@@ -69,7 +69,7 @@ def explain(
     if paths:
         rows = _rows(learnt, reading.files(paths), numbers, reading.quiet)
     else:
-        options.refuse("is for the rows of a file", "numbers")
+        options.refuse("of the rows of a file", "numbers", "separator", "encoding", "header", "engine", "master")
         rows = [_row(learnt, cells, model, reading.quiet)]
     found = [one for table in rows for one in learnt.explain(table, of, against)]
     if as_json:

@@ -65,8 +65,11 @@ def fit(
       evenodds fit logs/ -t click -o clicks.eo --workers 8 --on-error skip
     """
     started, quiet = time.perf_counter(), reading.quiet
-    if bridge and tune:
-        raise WrongUsageError("--bridge and --tune: give one of them")
+    if bridge and (tune or modelling.temper):
+        other = "tune" if tune else "temper"
+        raise WrongUsageError(
+            f"--bridge and --{other}: give one of them" + ("; a bridge is tempered" if not tune else "")
+        )
     how, source = modelling.settings(), reading.files(paths)
     told = modelling.columns(source if like is None else None)
     if like is not None and told:

@@ -146,6 +146,10 @@ def learn(
     """
     from evenodds.models.bayes_net.structure import edges_of
 
+    if criterion != "bdeu":
+        options.refuse("the pseudo-rows of --criterion bdeu", "ess")
+    if search != "hill-climbing":
+        options.refuse("of --search hill-climbing", "required", "forbidden", "max_parents")
     if not 0 < ess < float("inf"):
         raise WrongUsageError(f"--ess: expected a number of pseudo-rows above 0, not {ess}")
     if search in ("star", "tan") and tables.target is None:

@@ -53,10 +53,10 @@ class Input:
     separator: str | None
     encoding: str | None
     header: bool | None
-    threads: int | None
     engine: Literal["local", "spark"]
     master: str | None
     quiet: bool
+    threads: int | None = None
 
     @property
     def on_spark(self) -> bool:
@@ -221,7 +221,7 @@ def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable
     def decorate(command: F) -> F:
         @functools.wraps(command)
         def run(**given: Any) -> Any:
-            whole = kind(**{field: given.pop(field) for field in fields})
+            whole = kind(**{field: given.pop(field) for field in fields if field in given})
             return command(**given, **{name: whole})
 
         for option in reversed(options):
@@ -254,15 +254,10 @@ missing = click.option(
     help="What to do with rows with missing cells.",
 )
 weighted = click.option("--weight", metavar="COLUMN", help="A column that says how much each row counts.")
-reading = gathered(
-    Input,
-    "reading",
+_how_read = (
     click.option("--separator", metavar="CHAR", help="Of CSV cells; detected if not given. 'tab' is a tab."),
     click.option("--encoding", metavar="NAME", help="Of text files, such as latin-1; detected if not given."),
     click.option("--header/--no-header", default=None, help="Whether a CSV's first row names its columns; detected."),
-    click.option(
-        "--threads", type=click.IntRange(min=1), metavar="N", help="How many threads; the result is the same."
-    ),
     click.option(
         "--engine",
         type=click.Choice(["local", "spark"]),
@@ -272,6 +267,11 @@ reading = gathered(
     click.option("--master", metavar="URL", help="Of Spark: local[2], spark://…, sc://…; all processors if not given."),
     quiet,
 )
+threads = click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", help="How many threads; the result is the same."
+)
+reading = gathered(Input, "reading", *_how_read[:3], threads, *_how_read[3:])
+reading_alone = gathered(Input, "reading", *_how_read)  # of a command that counts nothing, so that no thread helps
 modelling = gathered(
     Modelling,
     "modelling",

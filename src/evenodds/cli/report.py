@@ -42,6 +42,8 @@ def report(
 
     if graph is not None and by is None:
         raise WrongUsageError("--graph: name the groups with --by, nodes of the graph")
+    if by is None:
+        options.refuse("is of an audit by groups: add --by", "positive")
     columns = tuple(said.names("--by", by)) if by else ()
     source = reading.files(paths).rereadable()
     learnt = data.load_to_predict(model)

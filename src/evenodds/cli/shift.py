@@ -83,6 +83,7 @@ def _drift(
     new = reading.files(paths).rereadable()
     with judging(new, reading.quiet):
         if by_model:
+            options.refuse("a model as reference is compared column by column: nothing is drawn", "seed")
             model = data.load(reference)
             by_source = Reading(Schema(model.schema.columns, WHERE))
             tally, report = sum_source(Marked(new, NEW), by_source, reading.threads)
