@@ -20,6 +20,7 @@ from sklearn.metrics import (
 )
 
 from evenodds.audit import judge
+from evenodds.audit.groups import Audit
 from evenodds.audit.metrics import Metrics, tally
 from evenodds.audit.ranked import keys_of, scores
 from evenodds.audit.reliability import Reliability
@@ -140,6 +141,16 @@ def test_the_credible_interval_is_the_coins():
     m = Metrics.of(tally(y, log_p, classes), classes)
     right = round(m.accuracy * 400)
     assert m.accuracy_interval == Beta(1 + right, 1 + 400 - right).interval(0.95)
+
+
+@pytest.mark.parametrize(("right", "ends"), [(40, (0.9295, 1)), (0, (0, 0.0705)), (39, (0.8714, 0.9940))])
+def test_an_interval_of_a_share_never_leaves_out_what_was_seen(right, ends):
+    y = np.repeat([1, 0], [right, 40 - right])
+    judged = tally(y, np.log(np.tile([0.1, 0.9], (40, 1))), [0, 1])
+    assert Metrics.of(judged, [0, 1]).accuracy_interval == pytest.approx(ends, abs=1e-4)
+    audited = Audit(by="g").of_predictions(y, {"g": ["a"] * 40}, predicted=np.ones(40, int))
+    rate = audited.rates(("g",), "1")["accuracy"]["a"]
+    assert (rate.low, rate.high) == Metrics.of(judged, [0, 1]).accuracy_interval
 
 
 def test_the_baseline_is_the_class_shares_alone():

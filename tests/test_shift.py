@@ -7,11 +7,16 @@ from scipy import stats
 import evenodds as eo
 from evenodds import plots
 from evenodds.audit.counted import association
+from evenodds.audit.delong import auc
 from evenodds.audit.environments import environments
 from evenodds.audit.invented import marked_scans, school_grades
 from evenodds.audit.judge import tally
-from evenodds.audit.label_shift import label_shares
+from evenodds.audit.label_shift import label_shares, label_shift
 from evenodds.audit.shift import drift
+from evenodds.audit.stand_ins import of_model
+from evenodds.bandits import Greedy, simulate
+from evenodds.data.files import read
+from evenodds.data.titanic import titanic
 from evenodds.models.label_shift import new_balance
 
 
@@ -126,6 +131,27 @@ def test_files_are_compared_as_tables_are(tmp_path):
     found, again = drift(*paths), drift(*(pd.read_csv(path) for path in paths))
     assert found.model.tally == again.model.tally
     assert found.columns["p"] == again.columns["p"]
+
+
+@pytest.mark.parametrize("level", [95, 0, 1, True, np.nan, "95 %"])
+def test_a_level_that_is_no_probability_is_refused(level):
+    people = titanic()
+    model = eo.NaiveBayes().fit(people, "survived").model_
+    one, other = ({"age": np.random.default_rng(0).normal(mean, 10, 60)} for mean in (40, 60))
+    played = simulate([Greedy()], [0.6, 0.5], rounds=5, runs=2)
+    judged = tally(["a", "b"] * 9, np.log(np.full((18, 2), 0.5)), ["a", "b"])
+    for ask in (
+        lambda: drift(one, other, level=level),
+        lambda: label_shift(model, read(people), level=level),
+        lambda: label_shares(judged, [9, 9], ["a", "b"], level),
+        lambda: of_model(model, read(people), "sex", level=level),
+        lambda: auc(np.array([0.0, 2]), np.array([2.0, 0]), level),
+        lambda: played.curves(level=level),
+        lambda: environments(people, "survived", "sex", level=level),
+        lambda: eo.Audit(by="sex", level=level),
+    ):
+        with pytest.raises(ValueError, match=r"level=.*: expected a probability between 0 and 1, such as 0\.95"):
+            ask()
 
 
 def test_what_cannot_be_compared_is_said():

@@ -10,6 +10,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any, TypeGuard
 
+LEVEL = 0.95  # of intervals, where none is asked for
+
 
 def is_whole(value: object) -> TypeGuard[int]:
     """Whether this is a whole number.
@@ -79,3 +81,14 @@ def tail_of(level: float) -> float:
     if not (is_number(level) and 0 < level < 1):
         raise ValueError(f"level={level!r}: expected a probability between 0 and 1, such as 0.95")
     return (1 - level) / 2
+
+
+def normal_width(level: float) -> float:
+    """How many standard errors an interval of this probability reaches to either side.
+
+    >>> round(normal_width(0.95), 4)
+    1.96
+    """
+    from scipy.special import ndtri
+
+    return -float(ndtri(tail_of(level)))

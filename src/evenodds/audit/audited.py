@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenodds.arguments import tail_of
 from evenodds.audit import listed, plainly
 from evenodds.audit.delong import Auc, auc
 from evenodds.audit.gaps import CRITERIA, Gap, criterion, gap, worst
@@ -190,7 +191,7 @@ class Audited:
                 continue
             mean = total[g, 0] / m
             spread = np.sqrt(max(squares[g, 0] / m - mean**2, 0.0) / (m - 1)) if m > 1 else np.nan
-            off = float(stdtrit(m - 1, (1 + self.reads.level) / 2) * spread) if m > 1 else np.nan
+            off = float(stdtrit(m - 1, 1 - tail_of(self.reads.level)) * spread) if m > 1 else np.nan
             found[name] = Loss(float(mean), (max(mean - off, 0.0), mean + off) if m > 1 else None)
         return found
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evenodds.arguments import LEVEL, tail_of
 from evenodds.audit.contenders import CONTENDERS, contenders
 from evenodds.cells import Coded, as_column
 from evenodds.data.decide import decide
@@ -29,7 +30,6 @@ from evenodds.schema import Schema, SchemaWarning
 from evenodds.show import Frame, percent
 
 MEASURES = ("accuracy", "log loss")
-LEVEL = 0.95
 MOST = 8  # sizes, each twice the one before
 SURE = 0.9  # from which on a crossover is one
 
@@ -75,7 +75,7 @@ class Comparison:
     def _quantile(self) -> float:
         from scipy.special import stdtrit
 
-        return float(stdtrit(self.scores["accuracy"].shape[2] - 1, (1 + LEVEL) / 2))
+        return float(stdtrit(self.scores["accuracy"].shape[2] - 1, 1 - tail_of(LEVEL)))
 
     def _error(self, scores: Floats) -> Floats:
         """The standard error of a mean over repetitions, which split all rows; infinite where some score is."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evenodds.arguments import normal_width
 from evenodds.families.leaves import Floats
 
 
@@ -32,8 +33,7 @@ def auc(own: Floats, rest: Floats, level: float = 0.95) -> Auc | None:
     >>> round(found.auc, 4), round(found.error, 4)
     (0.8333, 0.1614)
     """
-    from scipy.special import ndtri
-
+    width = normal_width(level)
     m, n = float(own.sum()), float(rest.sum())
     if m <= 0 or n <= 0:
         return None
@@ -44,5 +44,5 @@ def auc(own: Floats, rest: Floats, level: float = 0.95) -> Auc | None:
         return Auc(mean, None, None)
     variance = float(own @ (placed - mean) ** 2 / (m - 1) / m + rest @ (others - mean) ** 2 / (n - 1) / n)
     error = float(np.sqrt(variance))
-    off = float(ndtri((1 + level) / 2)) * error
+    off = width * error
     return Auc(mean, error, (max(mean - off, 0.0), min(mean + off, 1.0)))

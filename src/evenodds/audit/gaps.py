@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenodds.arguments import tail_of
 from evenodds.audit.rates import Rate
 from evenodds.families import Beta
 from evenodds.families.leaves import Floats
@@ -84,8 +85,8 @@ def _rule() -> tuple[Floats, Floats]:
 
 def interval(high: Rate, low: Rate, level: float) -> tuple[float, float]:
     """The central credible interval of high - low, by bisection of P(gap > x)."""
-    ends, exceeding = [], _exceeding(high, low)
-    for tail in (1 - (1 - level) / 2, (1 - level) / 2):
+    ends, exceeding, tail_ = [], _exceeding(high, low), tail_of(level)
+    for tail in (1 - tail_, tail_):
         a, b = -1.0, 1.0
         for _ in range(22):
             middle = (a + b) / 2

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.arguments import is_number
+from evenodds.arguments import is_number, tail_of
 from evenodds.audit.audited import Audited, Reads
 from evenodds.audit.decisions import UNSURE, Decision
 from evenodds.audit.held_out import HeldOut, Predicted, of_model
@@ -70,11 +70,11 @@ class Audit:
     def __post_init__(self) -> None:
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError(f"by={self.by!r}: expected one or more columns, each once")
+        tail_of(self.level)
         given: Any = self.threshold
         number = is_number(given)
         for name, right, expected in (
             ("margin", 0 <= self.margin < 1, "0 or more, below 1"),
-            ("level", 0 < self.level < 1, "between 0 and 1"),
             ("threshold", not number or 0 <= given <= 1, "a probability, 0 to 1"),
             ("small", self.small >= 0, "a number of rows"),
         ):

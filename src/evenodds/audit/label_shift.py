@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.arguments import normal_width, tail_of
 from evenodds.audit.held_out import of_model
 from evenodds.audit.judged import Judged
 from evenodds.data.reading import Reading
@@ -77,8 +78,7 @@ def label_shift(
 
     `known` is rows that the model has not learnt and whose classes are known, for the confusion matrix.
     """
-    from scipy.special import ndtri
-
+    width = normal_width(level)
     reading, parts, reports = Reading(model.schema, target=False), list[Floats](), list[Report]()
     for batch in new.batches(reading.columns):
         read = reading(batch)
@@ -86,7 +86,7 @@ def label_shift(
         parts.append(model.log_proba(read.table, threads))
     log_p = np.concatenate(parts) if parts else np.empty((0, len(model.classes)))
     adapted_, balance = adapted(model, log_p)
-    off = float(ndtri((1 + level) / 2)) * balance.errors
+    off = width * balance.errors
     names = tuple(model.names)
     ends = np.clip(balance.shares - off, 0.0, 1.0), np.clip(balance.shares + off, 0.0, 1.0)
     likeliest = Shares(names, np.exp(model.log_prior), balance.shares, *ends, level)
@@ -112,7 +112,7 @@ def label_shares(
     dry    0.4500  0.1671  0.0539  0.2530
     wet    0.5500  0.8329  0.7470  0.9461
     """
-    read = Judged(judged, classes)
+    read, tail = Judged(judged, classes), tail_of(level)
     k, counts, new = read.k, read.confusion[: read.k, : read.k], np.asarray(said, float)
     if new.shape != (k,):
         raise DataError(f"said has {len(new)} counts for {k} classes: expected one for each")
@@ -128,8 +128,7 @@ def label_shares(
     random = generator(random_state)
     columns = np.stack([random.dirichlet(counts[c] + 1 / k, DRAWS) for c in range(k)], axis=-1)
     draws = _solved(columns, random.dirichlet(new + 1 / k, DRAWS))
-    tail = 100 * (1 - level) / 2
-    low, high = np.percentile(draws, [tail, 100 - tail], axis=0)
+    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
     names = tuple(read.names[:k])
     return Shares(names, counts.sum(axis=1) / counts.sum(), _solved(matrix, new / new.sum()), low, high, level)
 

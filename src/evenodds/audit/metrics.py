@@ -22,18 +22,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import LEVEL
 from evenodds.audit.judge import BINS, RANKED, tally
 from evenodds.audit.judged import Judged
 from evenodds.audit.reliability import Brier, Reliability, distance
 from evenodds.errors import many
-from evenodds.families import Bernoulli
+from evenodds.families import Beta
 from evenodds.families.leaves import Floats
 from evenodds.show import Figure, Frame, cell, plain, printed
 from evenodds.tally import Tally
 
 __all__ = ["Baseline", "Metrics", "tally"]
 
-LEVEL = 0.95  # of the credible interval of the accuracy
 TRUE = "true ↓ predicted →"
 WIDTH, LINES, NAME = 80, 12, 30  # of the page; the classes it lists; the letters it has for one
 
@@ -58,7 +58,7 @@ class Metrics:
     classes: tuple[str, ...]
     rows: float  # by weight
     accuracy: float
-    accuracy_interval: tuple[float, float]  # 95 % credible, from a flat prior
+    accuracy_interval: tuple[float, float]  # 95 % credible, from a flat prior; of none or all right from there on
     log_loss: float  # nats a row; infinite where a true class got probability 0
     log_loss_possible: float  # without the rows whose true class got probability 0
     brier: float  # Σ_c (p(c) - [c is true])² a row; half of it for two classes, as scikit-learn has it
@@ -87,12 +87,12 @@ class Metrics:
         ranked = [auc for auc in aucs if auc is not None]
         bins = read.bins
         shares = n[n > 0] / total
-        outcomes = Bernoulli.tally([0, 1], weights=[max(total - right, 0.0), right])
+        known = Beta(1.0 + round(right, 9), 1.0 + round(total - right, 9))  # sums of weights are no whole numbers
         return cls(
             classes=tuple(read.names[:k]),
             rows=plain(total),
             accuracy=right / total,
-            accuracy_interval=Bernoulli.posterior(outcomes).interval(LEVEL),
+            accuracy_interval=known.span(LEVEL),
             log_loss=np.inf if impossible or unknown else log_loss,
             log_loss_possible=log_loss,
             brier=float(tally["", "brier"].sum()) / total / (2 if k == 2 else 1),

@@ -89,11 +89,7 @@ def rates(k: Floats, n: Floats, level: float, small: float) -> list[Rate]:
     sides = Tally.of(Fixed(len(k)), {("", "sides"): Leaf(Fixed(2), dd.of(np.array([np.maximum(n - k, 0.0), k])))})
     grouped = Bernoulli.table(sides)  # (2, groups) also of one group
     alone = Beta(1.0 + grouped[1], 1.0 + grouped[0])
-    low, high = (np.atleast_1d(end) for end in alone.interval(level))
-    none, all_ = (k == 0) & (n > 0), (k == n) & (n > 0)  # the interval then begins, or ends, at what was seen
-    low, high = np.where(none, 0.0, low), np.where(all_, 1.0, high)
-    high = np.where(none, alone.quantile(np.full(len(k), level)), high)
-    low = np.where(all_, alone.quantile(np.full(len(k), 1 - level)), low)
+    low, high = map(np.atleast_1d, alone.span(level))
     few = n < small
     if few.any() and len(k) > 1 and n.sum() > 0:
         strength = max(auto_smoothing(Bernoulli, sides, "pooled", COLUMN), 2.0)  # no weaker than the flat prior

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import LEVEL
 from evenodds.audit.judge import SLOPES
 from evenodds.audit.ranked import Scores
 from evenodds.families import Bernoulli
 from evenodds.families.leaves import Floats
 from evenodds.show import Frame, plain
 
-BINS, LEVEL, WIDE = 10, 0.95, 33  # bins of equal mass; of intervals; columns of the picture
+BINS, WIDE = 10, 33  # bins of equal mass; columns of the picture
 APART = 0.2  # in log-odds: folds' models differ by less of rows that are alike, and a fold's own rows pull it down
 
 

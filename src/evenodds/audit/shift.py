@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.arguments import tail_of
 from evenodds.audit.counted import association, countable, counts_of, means, moments_of, word_table
 from evenodds.audit.delong import Auc, auc
 from evenodds.audit.judge import tally
@@ -72,7 +73,7 @@ class Drift:
                  f"None of {n} changed more than chance would have it."]  # fmt: skip
         found += [f"{row['column']}: {row['said']}." for row in self.columns if row["changed"]]
         if self.joint is not None and self.joint_p is not None:
-            told = "can" if self.joint_p < 1 - self.level else "cannot"
+            told = "can" if self.joint_p < 2 * tail_of(self.level) else "cannot"
             found.append(
                 f"All columns together: a model {told} tell new rows from old ones (AUC {self.joint.auc:.3f})."
             )

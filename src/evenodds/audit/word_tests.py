@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import tail_of
 from evenodds.families import Bernoulli, Binned, Categorical
 from evenodds.families.leaves import Floats
 from evenodds.schema import Column, Schema
@@ -45,7 +46,7 @@ def word_tests(table: Floats, totals: Floats, level: float) -> WordTests:
         chi = ((table - expected) ** 2 / expected + (rest - rest_expected) ** 2 / rest_expected).sum(axis=1)[often]
     p = np.asarray(chdtrc(max(len(totals) - 1, 1), chi))
     order = np.argsort(p, kind="stable")
-    within = np.flatnonzero(p[order] <= (1 - level) * np.arange(1, len(p) + 1) / max(len(p), 1))
+    within = np.flatnonzero(p[order] <= 2 * tail_of(level) * np.arange(1, len(p) + 1) / max(len(p), 1))
     return WordTests(often, table[often], totals, p, order[: within[-1] + 1] if len(within) else order[:0])
 
 
@@ -63,7 +64,7 @@ def holm(p: Sequence[float], level: float) -> list[bool]:
     values = np.asarray(p, float)
     order = np.argsort(values, kind="stable")
     sure = np.zeros(len(values), bool)
-    sure[order] = np.logical_and.accumulate(values[order] * np.arange(len(values), 0, -1) <= 1 - level)
+    sure[order] = np.logical_and.accumulate(values[order] * np.arange(len(values), 0, -1) <= 2 * tail_of(level))
     return sure.tolist()
 
 

@@ -339,5 +339,5 @@ def _interval(known: Arms) -> tuple[float | None, float | None]:
     posterior = known.posterior()
     if not known.n[0] or not posterior.proper:
         return None, None
-    low, high = posterior.interval()
+    low, high = posterior.span()
     return float(low), float(high)

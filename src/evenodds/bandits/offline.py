@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenodds.arguments import tail_of
+from evenodds.arguments import normal_width
 from evenodds.bandits.arms import check_reward
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
@@ -110,7 +110,7 @@ def evaluate(log: Log, target: Mapping[Any, float], level: float = 0.95) -> Fram
     ips = float(np.mean(w * r))
     snips = float(w @ r / w.sum())
     errors = np.std(w * r, ddof=1) / np.sqrt(n), np.sqrt(np.sum((w * (r - snips)) ** 2)) / w.sum()
-    z = _normal_width(level)
+    z = normal_width(level)
     effective = float(w.sum() ** 2 / (w @ w))
     return Frame(
         [
@@ -194,17 +194,10 @@ def replay(policy: Policy, log: Log, *, random_state: int = 0, level: float = 0.
     if len(earned) < 2:
         raise DataError(f"only {len(earned)} of {len(log):,} rows could be replayed; too few to say anything")
     value, error = float(np.mean(earned)), float(np.std(earned, ddof=1) / np.sqrt(len(earned)))
-    z = _normal_width(level)
+    z = normal_width(level)
     return Replay(policy.name, value, error, value - z * error, value + z * error, len(earned), len(log))
 
 
 def _text(value: object) -> str:
     """What an arm or a group is called: 1, 1.0 and "1" are one."""
     return str(canonical(value))
-
-
-def _normal_width(level: float) -> float:
-    """How many standard errors an interval of this probability reaches to either side."""
-    from scipy.special import ndtri
-
-    return -float(ndtri(tail_of(level)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import tail_of
 from evenodds.bandits import kernels
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
@@ -88,7 +89,7 @@ class Simulation:
     def curves(self, level: float = 0.9) -> Frame:
         """A line for each policy and marked round: its mean regret, the standard error, the band of so many runs."""
         values = self.regret
-        tail = (1 - level) / 2
+        tail = tail_of(level)
         low, high = np.quantile(values, [tail, 1 - tail], axis=1)
         return Frame(
             [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evenodds.arguments import LEVEL
 from evenodds.cli import options, said
 from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json
@@ -16,7 +17,6 @@ from evenodds.show import share, short, table
 if TYPE_CHECKING:
     from evenodds.families import Beta
 
-LEVEL = 0.95
 MOST = 10**9  # tosses: beyond it 1 - p of a one-sided coin would not have four digits
 WIDE, HIGH = 60, 4  # columns and lines of the picture
 

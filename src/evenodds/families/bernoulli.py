@@ -78,6 +78,18 @@ class Beta(Conjugate):
         mode = np.where(inside, (a - 1) / np.where(inside, a + b - 2, 1.0), border)
         return tidy(mode)
 
+    def span(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central interval; of heads alone or tails alone it ends, or begins, at what was seen.
+
+        >>> Beta(1, 1).span(0.5), Beta(3, 1).span(0.5)
+        ((0.25, 0.75), (0.7937005259840998, 1.0))
+        """
+        low, high = self.interval(level)
+        a, b = np.asarray(self.a), np.asarray(self.b)
+        none, every = (a <= 1) & (b > 1), (b <= 1) & (a > 1)
+        low = np.where(none, 0.0, np.where(every, self.quantile(1 - level), low))
+        return tidy(low, np.where(every, 1.0, np.where(none, self.quantile(level), high)))
+
     @property
     def variance(self) -> Any:
         """ab / ((a + b)² (a + b + 1))."""

@@ -216,6 +216,10 @@ class Conjugate(Distribution):
         tail = tail_of(level)
         return tidy(self.quantile(tail), self.quantile(1 - tail))
 
+    def span(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The credible interval that leaves out nothing more probable: where the end of the range is, from there on."""
+        return self.interval(level)
+
     def quantile(self, q: Any) -> Any:
         """The parameter below which it lies with the probability q."""
         raise NotImplementedError

@@ -71,6 +71,16 @@ class Gamma(Conjugate):
         """shape / rate."""
         return self.shape / self.rate
 
+    def span(self, level: float = 0.95) -> tuple[Any, Any]:
+        """The central interval; of no events from 0 on.
+
+        >>> [round(end, 4) for end in Gamma(1, 2).span()], Gamma(3, 2).span() == Gamma(3, 2).interval()
+        ([0.0, 1.4979], True)
+        """
+        low, high = self.interval(level)
+        none = np.less_equal(self.shape, 1)
+        return tidy(np.where(none, 0.0, low), np.where(none, self.quantile(level), high))
+
     @property
     def mode(self) -> Any:
         """(shape - 1) / rate, or 0."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenodds.arguments import whole
+from evenodds.arguments import LEVEL, normal_width, whole
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
@@ -21,8 +21,6 @@ from evenodds.models.estimated import counts_of, family_of
 from evenodds.models.information import information
 from evenodds.models.naive_bayes import Model
 from evenodds.show import Frame, apart, plain
-
-LEVEL = 0.95
 
 
 class Tables(Mapping[str, Frame]):
@@ -78,7 +76,7 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.log(share) - np.log(rest)
             worth = np.nan_to_num(here.sum(axis=1) / n.sum() * odds, nan=0.0, posinf=0.0, neginf=0.0)
-            wide = 1.959963984540054 * np.sqrt(1 / here[:, c] + 1 / others)
+            wide = normal_width(LEVEL) * np.sqrt(1 / here[:, c] + 1 / others)
         for w in np.argsort(-worth, kind="stable")[:most]:
             if worth[w] <= 0:
                 break

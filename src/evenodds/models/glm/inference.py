@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from evenodds.arguments import normal_width, tail_of
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import check_weights
@@ -171,14 +172,12 @@ def uses_t(model: Regression) -> bool:
 
 def quantile(model: Regression, level: float) -> float:
     """How many standard errors to either side an interval reaches."""
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r}: expected a probability, such as 0.95")
-    tail = 0.5 + level / 2
-    if uses_t(model):
-        return float(stdtrit(model.totals.spare, tail)) if model.totals.spare > 0 else np.nan
-    return float(ndtri(tail))
+    if not uses_t(model):
+        return normal_width(level)
+    tail = tail_of(level)
+    return -float(stdtrit(model.totals.spare, tail)) if model.totals.spare > 0 else np.nan
 
 
 def p_values(model: Regression, ratio: Floats) -> Floats:
