@@ -12,12 +12,16 @@ from evenodds.audit.environments import environments
 from evenodds.audit.invented import marked_scans, school_grades
 from evenodds.audit.judge import tally
 from evenodds.audit.label_shift import label_shares, label_shift
-from evenodds.audit.shift import drift
+from evenodds.audit.pair import NEW, WHERE, Marked
+from evenodds.audit.shift import counted_to_compare, drift, drift_since
 from evenodds.audit.stand_ins import of_model
 from evenodds.bandits import Greedy, simulate
 from evenodds.data.files import read
+from evenodds.data.reading import Reading
+from evenodds.data.sum import sum_source
 from evenodds.data.titanic import titanic
 from evenodds.models.label_shift import new_balance
+from evenodds.schema import Schema
 
 
 def rows(n, seed, age=40.0, rome=0.5):
@@ -119,6 +123,60 @@ def test_words_that_are_repeated_raise_no_false_alarm():
         texts = [["lunch " * 10 if rng.random() < 0.3 else "noon " * 10 for _ in range(120)] for _ in range(2)]
         alarms += len(drift(*({"text": some} for some in texts), columns={"text": eo.Words()}).words) > 0
     assert alarms / 60 <= 0.12
+
+
+def since(model, new):
+    """What changed since a model was learnt, in the rows of a table."""
+    how = Reading(Schema(counted_to_compare(model).columns, WHERE))
+    return drift_since(model, sum_source(Marked(read(new), NEW), how, 1)[0])
+
+
+def mails(seed, n=400, **more):
+    """Texts of words that are repeated within a text; more=share: a word that is in this share of them."""
+    rng = np.random.default_rng(seed)
+    words = [f"w{i}" for i in range(60)]
+    texts = []
+    for _ in range(n):
+        said = [f"{word} " * int(rng.geometric(0.2)) for word in words if rng.random() < 0.15]
+        texts.append("".join(said) + " ".join(word for word, share in more.items() if rng.random() < share))
+    return {"text": texts, "y": ["a", "b"] * (n // 2)}
+
+
+@pytest.mark.parametrize("events", ["counts", "present"])
+def test_words_of_a_model_raise_no_false_alarm(events):
+    alarms = 0
+    for seed in range(60):
+        model = eo.NaiveBayes(columns={"text": eo.Words(events=events)}).fit(mails(seed), "y").model_
+        alarms += bool(since(model, mails(seed + 1000)).changed)
+    assert alarms / 60 <= 0.1
+
+
+def test_a_model_that_counts_words_tells_what_came_and_that_it_cannot_tell_what_went():
+    model = eo.NaiveBayes(columns={"text": eo.Words()}).fit(mails(0, gone=0.3), "y").model_
+    found = since(model, mails(1, prize=0.3))
+    assert [(row["word"], row["change"]) for row in found.words] == [("prize", "came")]
+    assert "text: 1 word came, most 'prize', from at most 0.0 % to 3" in repr(found)
+    assert "text: counted by words, not by texts, so that what came can be told, and not what went." in repr(found)
+    assert found.to_dict()["notes"]
+    texts = eo.NaiveBayes(columns={"text": eo.Words(events="present")}).fit(mails(0, gone=0.3), "y").model_
+    assert {(row["word"], row["change"]) for row in since(texts, mails(1, prize=0.3)).words} == {
+        ("prize", "came"), ("gone", "went"),
+    }  # fmt: skip
+
+
+def test_words_of_which_nothing_is_known_are_not_tested():
+    even = eo.NaiveBayes(columns={"text": eo.Words(length="normalised")}).fit(mails(0), "y").model_
+    pruned = eo.NaiveBayes(columns={"text": eo.Words()}).fit(mails(0), "y").model_.prune(3)
+    for model in (even, pruned):
+        found = since(model, mails(1, prize=0.3))
+        assert found.changed == []
+        assert "so that nothing can be told of its words" in repr(found)
+
+
+def test_a_model_and_no_rows_cannot_be_compared():
+    model = eo.NaiveBayes().fit(rows(100, 0), "city").model_
+    with pytest.raises(eo.DataError, match="has no rows"):
+        since(model, {name: np.array(values)[:0] for name, values in rows(100, 1).items()})
 
 
 def test_files_are_compared_as_tables_are(tmp_path):

@@ -14,6 +14,7 @@ there. So one pass over both sources is enough, of any size, and tallies kept fr
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +26,7 @@ from evenodds.audit.delong import Auc, auc
 from evenodds.audit.judge import tally
 from evenodds.audit.pair import NEW, REFERENCE, WHERE, Pair
 from evenodds.audit.ranked import scores
-from evenodds.audit.word_tests import bonferroni, comparable, holm, word_tests
+from evenodds.audit.word_tests import WordTests, bonferroni, by_texts, came, comparable, holm, word_tests
 from evenodds.data.files import read
 from evenodds.data.passes import number
 from evenodds.data.reading import Reading
@@ -42,6 +43,8 @@ from evenodds.show import Figure, Frame, percent, plain
 from evenodds.tally import Tally
 
 WORDS = 10  # shown
+Test = Callable[[Floats, Floats, float], WordTests]
+NO_TESTS: Mapping[str, Test | None] = {}  # but Pearson's
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +58,7 @@ class Drift:
     joint_p: float | None
     level: float
     report: Report = field(default_factory=Report)  # what was wrong with some rows
+    notes: tuple[str, ...] = ()  # what could not be told
 
     @property
     def changed(self) -> list[str]:
@@ -64,7 +68,8 @@ class Drift:
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
         joint = None if self.joint is None else {**self.joint._asdict(), "p": self.joint_p}
-        return {"columns": self.columns.to_dicts(), "words": self.words.to_dicts(), "joint": joint}
+        found = {"columns": self.columns.to_dicts(), "words": self.words.to_dicts(), "joint": joint}
+        return {**found, "notes": list(self.notes)}
 
     def sentences(self) -> list[str]:
         """In plain words."""
@@ -72,6 +77,7 @@ class Drift:
         found = [f"{len(self.changed)} of {n} changed: {', '.join(self.changed)}." if self.changed else
                  f"None of {n} changed more than chance would have it."]  # fmt: skip
         found += [f"{row['column']}: {row['said']}." for row in self.columns if row["changed"]]
+        found += [f"{note}." for note in self.notes]
         if self.joint is not None and self.joint_p is not None:
             told = "can" if self.joint_p < 2 * tail_of(self.level) else "cannot"
             found.append(
@@ -115,27 +121,47 @@ def drift(
     return Drift(model, *_compared(model, level), joint, _joint_p(joint), level, report)
 
 
+def counted_to_compare(model: Model) -> Schema:
+    """How new rows are counted, to be compared with what a model learnt: as its own were, but words by texts."""
+    return by_texts(model.schema)
+
+
 def drift_since(model: Model, new: Tally, level: float = 0.95) -> Drift:
-    """What changed since a model was learnt, by its own tally: `new` is the tally of new rows under its schema."""
+    """What changed since a model was learnt, by its own tally: `new` is the tally of new rows, `counted_to_compare`.
+
+    A model that counts the words of a text, and not the texts of a word, is told what came, and not what went.
+    """
     sides = [
         part.pooled().picked(Labels.of([tag]), np.zeros(1, np.int64))
         for part, tag in ((model.tally, REFERENCE), (new, NEW))
     ]
-    binned = comparable(model.schema).columns  # what has a histogram
-    has = {name for name, leaf in new.layout.specs if leaf == "histogram"}
+    binned = comparable(model.schema).columns  # what has a histogram, or words
+    has = {name for name, leaf in new.layout.specs if leaf == "histogram"} | set(model.schema.texts)
     columns = {name: binned[name] if name in has else column for name, column in model.schema.columns.items()}
     both = Model(Schema(columns, WHERE), sides[0] + sides[1])
-    if len(both.classes) < 2:
+    if len(both.classes) < 2 or not all(both.class_counts):
         raise DataError("the model, or the new source, has no rows")
-    return Drift(both, *_compared(both, level), None, None, level)
+    tests, notes = dict[str, Test | None](), list[str]()
+    for name, words in model.schema.texts.items():
+        if words.length == "normalised" or model.pruned:
+            lost = "rare words were pruned" if model.pruned else "its texts were learnt as if of one length"
+            notes.append(f"{name}: {lost}, so that nothing can be told of its words")
+            tests[name] = None
+        elif not words.distinct:
+            notes.append(f"{name}: counted by words, not by texts, so that what came can be told, and not what went")
+            tests[name] = came
+    return Drift(both, *_compared(both, level, tests), None, None, level, notes=tuple(notes))
 
 
-def _compared(model: Model, level: float) -> tuple[Frame, Frame]:
+def _compared(model: Model, level: float, tests: Mapping[str, Test | None] = NO_TESTS) -> tuple[Frame, Frame]:
     """A line for each column that can be compared, those that changed most first; and the words that did."""
     lines, words = list[dict[str, Any]](), list[dict[str, Any]]()
     for name, column in model.schema.features.items():
         if column.words is not None:
-            line, some = _text(model, name, level)
+            test = tests.get(name, word_tests)
+            if test is None:
+                continue
+            line, some = _text(model, name, level, test)
             lines.append(line)
             words += some
         elif countable(model, name):
@@ -176,7 +202,7 @@ def _mean(name: str, n: Floats, mean: Floats, variance: Floats) -> dict[str, Any
     return {"column": name, "distance": found.distance, "V": found.v, "p": found.p, "said": said}
 
 
-def _text(model: Model, name: str, level: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _text(model: Model, name: str, level: float, test: Test) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A column of text by its words: how far the share of one moved, and those that changed, the surest first.
 
     Those that came are before those that went.
@@ -184,9 +210,9 @@ def _text(model: Model, name: str, level: float) -> tuple[dict[str, Any], list[d
     counts = WordCounts.counts(model.column_tally(name))
     keys, table, totals = word_table(model, name)
     here, at = totals[_sides(model)], table[:, _sides(model)]
-    found = word_tests(at, here, level)
+    found = test(at, here, level)
     sure = keys[found.which[found.sure]]  # there may be very many: only those that are shown are spelt
-    shares = found.table[found.sure] / here
+    shares = np.minimum(found.table[found.sure] / here, 1.0)
     moved = np.abs(shares[:, 1] - shares[:, 0])
     line: dict[str, Any] = {
         "column": name,
@@ -198,8 +224,9 @@ def _text(model: Model, name: str, level: float) -> tuple[dict[str, Any], list[d
     if len(sure):
         most = int(np.argmax(moved))
         said = (
-            f"{many(len(sure), 'word')} changed, most {counts.text(int(sure[most]))!r}, "
-            f"from {' to '.join(percent(p, 1) for p in shares[most].tolist())}"
+            f"{many(len(sure), 'word')} {'came' if test is came else 'changed'}, "
+            f"most {counts.text(int(sure[most]))!r}, from {'at most ' if test is came else ''}"
+            f"{' to '.join(percent(p, 1) for p in shares[most].tolist())}"
         )
     ratio = np.diff(np.log((found.table[found.sure] + 0.5) / here), axis=1)[:, 0]
     words = []

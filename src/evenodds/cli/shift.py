@@ -85,7 +85,7 @@ def _drift(
         if by_model:
             options.refuse("a model as reference is compared column by column: nothing is drawn", "seed")
             model = data.load(reference)
-            by_source = Reading(Schema(model.schema.columns, WHERE))
+            by_source = Reading(Schema(shift.counted_to_compare(model).columns, WHERE))
             tally, report = sum_source(Marked(new, NEW), by_source, reading.threads)
             return replace(shift.drift_since(model, tally, level), report=report)
         before = reading.files((reference,)).rereadable()

@@ -15,7 +15,7 @@ from evenodds.audit.held_out import of_model
 from evenodds.audit.metrics import Metrics
 from evenodds.audit.plainly import RECORDED
 from evenodds.audit.ranked import Scores, scores
-from evenodds.audit.shift import Drift, drift_since
+from evenodds.audit.shift import Drift, counted_to_compare, drift_since
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
@@ -68,7 +68,9 @@ def report(
     judged = held.tally()
     metrics = Metrics.of(judged, model.classes)
     audited = None if audit is None else audit.of(model, source, threads=threads)
-    drift = drift_since(base, tally)
+    by_texts = counted_to_compare(base)
+    new = tally if by_texts == base.schema else sum_source(source, Reading(by_texts), threads)[0]
+    drift = drift_since(base, new)
     learnt = tally == base.tally
     sections = [_data(here, read, audited), _model(model, base), _quality(judged, metrics, learnt)]
     found = Groups.of(audited, model, source, None, threads, graph) if audited is not None else None
