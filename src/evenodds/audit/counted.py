@@ -96,6 +96,38 @@ def association(table: Floats) -> Association:
     return Association(p, v, float(degrees), float(chdtri(1, p)) if few else chi)
 
 
+def moved(table: Floats) -> float:
+    """Which share of the rows of one group is elsewhere in the other, of counts (values, two groups), beyond chance.
+
+    Of many rare values chance alone moves nearly all rows: its share is taken out, as the square of an error is; 1
+    stays 1. Of values that occur once each nothing is known.
+
+    >>> tables = [[900.0, 600], [100, 400]], [[9.0, 0], [0, 9]], [[1.0, 0], [0, 1]]
+    >>> [round(moved(np.array(table)), 3) for table in tables]
+    [0.3, 1.0, 0.0]
+    """
+    totals = table.sum(axis=0)
+    found = float(np.abs(np.diff(table / totals, axis=1)).sum() / 2)
+    chance = _by_chance(table.sum(axis=1), totals)
+    return float(np.sqrt(max(found**2 - chance**2, 0.0) / (1 - chance**2))) if chance < 1 - 1e-9 else 0.0
+
+
+def _by_chance(counts: Floats, totals: Floats) -> float:
+    """The share that moves on average where values that occur so often are dealt out to two groups of so many rows.
+
+    A binomial's mean absolute deviation is 2 k C(n, k) p^k (1 - p)^(n - k + 1), where k is the whole part of np, plus 1
+    (de Moivre 1730); of values that most rows have less, as no row is dealt out twice.
+    """
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    n, p = counts, float(totals[0] / totals.sum())
+    k = np.floor(n * p) + 1
+    log_c = gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1)
+    deviation = 2 * k * np.exp(log_c + xlogy(k, p) + xlog1py(n - k + 1, -p))
+    dealt_once = np.sqrt((totals.sum() - n) / max(totals.sum() - 1, 1.0))
+    return float((deviation * dealt_once).sum() * totals.sum() / (2 * totals.prod()))
+
+
 def lumped(table: Floats, need: float) -> Floats:
     """Rows of a table whose totals are below what is needed, as one row; with the smallest other if still below.
 

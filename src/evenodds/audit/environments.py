@@ -33,6 +33,7 @@ from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, SchemaWarning
 from evenodds.show import Frame, percent
 
+MOST = 100  # sites: each of them once more is judged by a model of all others
 SURE = 3.3  # standard errors on both sides of zero, from which on a sign flips: one in a thousand by chance
 
 
@@ -97,6 +98,11 @@ def environments(
         warnings.simplefilter("ignore", SchemaWarning)
         schema = comparable(schema_of(source, target, {**(columns or {}), site: Column(role="ignore")}))
     of, report = cross(source, schema, site, None, threads)
+    if len(of.groups) > MOST:
+        raise DataError(
+            f"{source.name}: {site!r} has {len(of.groups):,} values, of which each would be left out in turn: at most "
+            f"{MOST} sites are compared; put some together first"
+        )
     sites = _sites(of, source, level, threads)
     found = stand_ins(of, level)
     leaks = [

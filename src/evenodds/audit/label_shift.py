@@ -128,12 +128,24 @@ def label_shares(
     random = generator(random_state)
     columns = np.stack([random.dirichlet(counts[c] + 1 / k, DRAWS) for c in range(k)], axis=-1)
     draws = _solved(columns, random.dirichlet(new + 1 / k, DRAWS))
-    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
     names = tuple(read.names[:k])
-    return Shares(names, counts.sum(axis=1) / counts.sum(), _solved(matrix, new / new.sum()), low, high, level)
+    never = np.flatnonzero((draws < 0).all(axis=0))
+    if len(never):
+        raise DataError(
+            f"no shares of the classes lead to what is said of the new rows: of {names[never[0]]!r} there would have to "
+            "be fewer than none. The rows whose classes are known are not like the new ones, in more than these shares"
+        )
+    low, high = np.quantile(_possible(draws), [tail, 1 - tail], axis=0)
+    now = _possible(_solved(matrix, new / new.sum()))
+    return Shares(names, counts.sum(axis=1) / counts.sum(), now, low, high, level)
 
 
 def _solved(matrix: Floats, said: Floats) -> Floats:
-    """The shares, none below 0; of many matrices at once."""
-    found = np.maximum(np.linalg.pinv(matrix) @ said[..., None], 0.0)[..., 0]
-    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+    """The shares that lead to what is said, some perhaps below 0; of many matrices at once."""
+    return np.asarray((np.linalg.pinv(matrix) @ said[..., None])[..., 0])
+
+
+def _possible(shares: Floats) -> Floats:
+    """Shares of which none is below 0."""
+    above = np.maximum(shares, 0.0)
+    return np.asarray(above / above.sum(axis=-1, keepdims=True))

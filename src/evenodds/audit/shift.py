@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from evenodds.arguments import tail_of
-from evenodds.audit.counted import association, countable, counts_of, means, moments_of, word_table
+from evenodds.audit.counted import association, countable, counts_of, means, moments_of, moved, word_table
 from evenodds.audit.delong import Auc, auc
 from evenodds.audit.judge import tally
 from evenodds.audit.pair import NEW, REFERENCE, WHERE, Pair
@@ -184,12 +184,12 @@ def _column(model: Model, name: str) -> dict[str, Any]:
     p, v, *_ = association(table)
     sides = table[:, _sides(model)]
     shares = sides / sides.sum(axis=0)
-    moved = shares[:, 1] - shares[:, 0]
-    up, down, distance = int(np.argmax(moved)), int(np.argmin(moved)), float(np.abs(moved).sum() / 2)
+    more, distance = shares[:, 1] - shares[:, 0], moved(sides)
+    up, down = int(np.argmax(more)), int(np.argmin(more))
     came = [n for n, (a, b) in zip(names, sides) if b > 0 and a == 0]
     went = [n for n, (a, b) in zip(names, sides) if a > 0 and b == 0]
     said = f"{percent(distance, 1)} of the rows moved"
-    said += f", most to {names[up]!r} from {names[down]!r}" if moved[up] > 0 else ""
+    said += f", most to {names[up]!r} from {names[down]!r}" if more[up] > 0 else ""
     said += f"; new: {', '.join(came[:5])}" if came else ""
     said += f"; gone: {', '.join(went[:5])}" if went else ""
     return {"column": name, "distance": distance, "V": v, "p": p, "said": said}
@@ -213,16 +213,16 @@ def _text(model: Model, name: str, level: float, test: Test) -> tuple[dict[str, 
     found = test(at, here, level)
     sure = keys[found.which[found.sure]]  # there may be very many: only those that are shown are spelt
     shares = np.minimum(found.table[found.sure] / here, 1.0)
-    moved = np.abs(shares[:, 1] - shares[:, 0])
+    far = np.abs(shares[:, 1] - shares[:, 0])
     line: dict[str, Any] = {
         "column": name,
-        "distance": float(moved.max(initial=0.0)),
+        "distance": float(far.max(initial=0.0)),
         "V": None,
         "p": bonferroni(found.p),
     }
     said = ""
     if len(sure):
-        most = int(np.argmax(moved))
+        most = int(np.argmax(far))
         said = (
             f"{many(len(sure), 'word')} {'came' if test is came else 'changed'}, "
             f"most {counts.text(int(sure[most]))!r}, from {'at most ' if test is came else ''}"
