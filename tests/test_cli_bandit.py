@@ -144,7 +144,7 @@ def test_logs(run):
     found = json.loads(run("replay", "log.csv", "--other", "other.csv", "--by", "place", "--json"))
     assert [row["value"] for row in found["estimates"]] == [0.75, 0.75]
     assert "earned in other.csv: 0.5 a decision" in run("replay", "log.csv", "--other", "other.csv")
-    assert json.loads(run("replay", "log.csv", "--policies", "thompson", "--json"))[0]["value"] > 0.8
+    assert json.loads(run("replay", "log.csv", "--policies", "thompson", "--json"))["policies"][0]["value"] > 0.8
     assert "no propensities" in run("replay", "other.csv", "--policies", "ucb", code=3)
     assert "expected different columns" in run("replay", "log.csv", "--reward", "arm", "--policies", "ucb", code=2)
 
@@ -163,7 +163,7 @@ def test_logs(run):
 def test_what_is_wrong_with_rows_of_a_log_is_said_with_its_line(run, bad, said):
     Path("log.csv").write_text("arm,reward,propensity\n" + "x,1,.5\ny,0,.5\n" * 20 + bad)
     done = invoke("bandit", "replay", "log.csv", "--policies", "thompson", "--json")
-    assert json.loads(done.stdout)[0]["rows"] == 40  # the others, none of which is an arm called None
+    assert json.loads(done.stdout)["policies"][0]["rows"] == 40  # the others, none of which is an arm called None
     assert said in done.stderr
 
 
@@ -184,7 +184,7 @@ def test_a_log_that_says_nothing_is_bad_data(run, lines, said):
 def test_numbers_of_a_log_are_read_as_those_of_any_file(run):
     Path("log.csv").write_text("arm;reward;propensity\n" + "x;1,5;0,5\ny;0,5;0,5\n" * 10)
     found = json.loads(run("replay", "log.csv", "--policies", "explore=5", "--json"))
-    assert 0.5 < found[0]["value"] < 1.5
+    assert 0.5 < found["policies"][0]["value"] < 1.5
 
 
 def test_the_picture_has_a_line_and_a_band_for_each_policy():

@@ -236,6 +236,40 @@ def test_an_option_without_a_say_is_refused(here, line):
     assert said.stdout == ""
 
 
+REPORTED = ("shift drift", "shift sites", "shift labels", "decide", "density", "bandit replay", "evaluate", "audit")
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_json_tells_what_was_wrong_with_some_rows(here, name):
+    assert json.loads(invoke(*name.split(), *LINES[name].split(), "--json").stdout)["report"]["rows"] > 0
+
+
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        ("predict titanic.eo people.csv -o said.parquet", "name it .csv, or .jsonl and add --json"),
+        ("predict titanic.eo people.csv -o said.csv.gz", "name it .csv"),
+        ("predict titanic.eo people.csv -o said.jsonl", "add --json"),
+        ("net fit people.csv -t survived -o net.svg", "ends with .eo, .bif"),
+        ("net convert net.eo net.png", "ends with .eo, .bif"),
+    ],
+)
+def test_a_name_that_says_another_kind_of_file_is_refused(here, line, cure):
+    assert cure in invoke(*line.split(), code=2).stderr
+    assert not Path(line.split()[-1]).exists()
+
+
+def test_the_line_of_separate_is_an_answer(here):
+    assert "weight" in invoke("separate", "geyser.csv", "-t", "kind", "-q").stdout
+
+
+def test_coverage_is_counted_on_demand():
+    line = ["bandit", "simulate", ".6,.5", "--policies", "ucb", "--rounds", "20", "--runs", "2"]
+    assert "mean ≤ index" not in invoke(*line).stdout
+    assert "mean ≤ index" in invoke(*line, "--coverage").stdout
+    assert json.loads(invoke(*line, "--json").stdout)["coverage"] == []
+
+
 def test_only_what_counts_takes_threads():
     assert {name for name in ("density", "explain", "bandit replay") if takes(LEAVES[name], "threads")} == set()
     assert takes(LEAVES["fit"], "threads")

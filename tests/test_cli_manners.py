@@ -165,7 +165,11 @@ def test_colours_on_a_terminal_only_and_never_with_no_color(folder):
         (["audit", "titanic.eo", "people.csv", "--by", "sex", "--margin", "nan"], 2, "nan is not a number"),
         (["audit", "titanic.eo", "people.csv", "--by", "sex,sex"], 2, "each once"),
         (["regress", "people.csv", "-t", "survived", "--level", "nan"], 2, "nan is not a number"),
-        (["net", "learn", "people.csv", "--ess", "inf"], 2, "--ess: expected a number of pseudo-rows above 0"),
+        (
+            ["net", "learn", "people.csv", "--criterion", "bdeu", "--ess", "inf"],
+            2,
+            "--ess: expected a number of pseudo-rows above 0",
+        ),
         (["net", "sample", "titanic.eo", "--seed", "-1"], 2, "--seed"),
         (["fit", "people.csv", "-t", "survived", "-o", "m.eo", "--weight", ""], 3, "column '' not found"),
         (
@@ -261,7 +265,7 @@ def test_what_is_printed_for_people_drives_no_terminal(hostile, monkeypatch, arg
         ("d.html", ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}", "--plot"]),
         ("d.svg", ["density", "rows.csv", "-c", f"x{HOSTILE}", "--by", f"g{HOSTILE}", "--plot"]),
         ("m.html", ["mixture", "rows.csv", "-k", "2", "--plot"]),
-        ("n.svg", ["net", "convert", "n.eo"]),
+        ("n.svg", ["net", "show", "n.eo", "--plot"]),
     ],
 )
 def test_pages_and_pictures_run_nothing_that_a_file_names(hostile, monkeypatch, page, args):

@@ -102,10 +102,8 @@ def test_sample_and_convert(folder):
     assert Network.load(folder / "asia.eo") == ASIA
     run("net", "convert", folder / "asia.eo", folder / "again.bif")
     assert (folder / "again.bif").read_text() == (folder / "asia.bif").read_text()
-    run("net", "convert", folder / "asia.bif", folder / "asia.svg")
+    run("net", "show", folder / "asia.bif", "--plot", folder / "asia.svg")
     ElementTree.parse(folder / "asia.svg")
-    run("net", "show", folder / "asia.bif", "--plot", folder / "other.svg")
-    assert (folder / "other.svg").read_text() == (folder / "asia.svg").read_text()
     run("net", "show", folder / "asia.bif", "--plot", folder / "asia.png")
     assert (folder / "asia.png").read_bytes().startswith(b"\x89PNG")
     best = json.loads(run("net", "query", folder / "asia.bif", "--most-probable", "-g", "xray=yes", "--json").stdout)

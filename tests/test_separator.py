@@ -258,8 +258,8 @@ def hours(tmp_path):
 
 def test_separate_says_it_in_words_and_in_json(hours):
     result = run("separate", hours, "-t", "passed")
-    assert result.stderr.splitlines()[0].split() == ["column", "weight"]
-    assert "when[night]" in result.stderr
+    assert result.stdout.splitlines()[0].split() == ["column", "weight"]
+    assert "when[night]" in result.stdout
     assert "separable         yes" in result.stdout
     assert "complete separation: intercept → -∞, hours → +∞, when[evening] → ±∞, when[night] → ±∞" in result.stdout
     found = json.loads(run("separate", hours, "-t", "passed", "--json").stdout)

@@ -132,8 +132,8 @@ def label_shares(
     never = np.flatnonzero((draws < 0).all(axis=0))
     if len(never):
         raise DataError(
-            f"no shares of the classes lead to what is said of the new rows: of {names[never[0]]!r} there would have to "
-            "be fewer than none. The rows whose classes are known are not like the new ones, in more than these shares"
+            f"no shares of the classes lead to what is said of the new rows: of {names[never[0]]!r} there would have "
+            "to be fewer than none. The rows of known classes are not like the new ones, in more than these shares"
         )
     low, high = np.quantile(_possible(draws), [tail, 1 - tail], axis=0)
     now = _possible(_solved(matrix, new / new.sum()))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evenodds.bandits.offline import Log
     from evenodds.bandits.policies import Policy
     from evenodds.bandits.worlds import World
+    from evenodds.data.report import Report
     from evenodds.data.source import Batch
     from evenodds.families.leaves import Floats
 
@@ -60,6 +61,7 @@ def bandit() -> None:
 @click.option("--runs", type=click.IntRange(min=1), default=200, help="How many times it is played.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Where rewards and dice start.")
 @click.option("--exact", is_flag=True, help="Work out the expected reward instead: for about ten rounds.")
+@click.option("--coverage", is_flag=True, help="Count how often UCB's index holds the mean; it takes longer.")
 @options.plot
 @options.threads
 @options.as_json
@@ -74,6 +76,7 @@ def simulate(
     runs: int,
     seed: int,
     exact: bool,
+    coverage: bool,
     plot: str | None,
     threads: int | None,
     as_json: bool,
@@ -92,7 +95,7 @@ def simulate(
     if exact:
         options.refuse(
             "--exact is for Bernoulli arms that stay as they are, and draws nothing",
-            "rewards", "at", "drift", "runs", "seed", "threads", "plot",
+            "rewards", "at", "drift", "runs", "seed", "coverage", "threads", "plot",
         )  # fmt: skip
     if rewards != "gaussian":
         options.refuse("of gaussian rewards", "spread")
@@ -110,7 +113,7 @@ def simulate(
             ]
             _show(Frame(rows, f"{rounds} rounds, exactly"), as_json)
             return
-        played = bandits.simulate(chosen, world, rounds, runs, random_state=seed, coverage=True, threads=threads)
+        played = bandits.simulate(chosen, world, rounds, runs, random_state=seed, coverage=coverage, threads=threads)
     if plot is not None:
         save(regret(played), plot)
     if as_json:
@@ -172,18 +175,22 @@ def replay(
         options.refuse("of --policies, which throw dice", "seed")
     with wrong_usage():
         learning = _policies(policies) if policies is not None else []
-    log = _log(reading, paths, arm, reward, propensity, uniform, by)
+    log, report = _log(reading, paths, arm, reward, propensity, uniform, by)
     if other is not None:
-        theirs = _log(reading, (other,), arm, reward, None, True, by)
+        theirs, of_theirs = _log(reading, (other,), arm, reward, None, True, by)
         found = offline.evaluate(log, offline.frequencies(theirs) if by else _plain(offline.frequencies(theirs)))
         truth = float(theirs.rewards.mean())
         if as_json:
-            print_json({"estimates": found.to_dicts(), "earned in the other log": truth, "rows": len(theirs)})
+            told = {"estimates": found.to_dicts(), "earned in the other log": truth, "rows": len(theirs)}
+            print_json({**told, "report": (report + of_theirs).to_dict()})
         else:
             print_lines(f"{found!r}\n\nearned in {other}: {truth:.4g} a decision, {len(theirs):,} decisions")
         return
-    results = [asdict(offline.replay(policy, log, random_state=seed)) for policy in learning]
-    _show(Frame(results), as_json)
+    results = Frame([asdict(offline.replay(policy, log, random_state=seed)) for policy in learning])
+    if as_json:
+        print_json({"policies": results.to_dicts(), "report": report.to_dict()})
+    else:
+        print_lines(repr(results))
 
 
 for command in (create, decide, reward, report, arms, export, add):
@@ -221,8 +228,11 @@ def _log(
     propensity: str | None,
     uniform: bool,
     by: str | None,
-) -> Log:
-    """A log from files. Decisions without a reward are left out; so are those without an arm or a place, and said."""
+) -> tuple[Log, Report]:
+    """A log from files, and what was wrong with some rows.
+
+    Decisions without a reward are left out; so are those without an arm or a place, and said.
+    """
     import numpy as np
 
     from evenodds.bandits.offline import Log
@@ -266,7 +276,7 @@ def _log(
     if not found[reward]:
         raise DataError(f"{source.name} has no decision with a reward, a number in column {reward!r}")
     chances = None if propensity is None else found[propensity]
-    return Log.of(found[arm], found[reward], chances, None if by is None else found[by], uniform=uniform)
+    return Log.of(found[arm], found[reward], chances, None if by is None else found[by], uniform=uniform), report
 
 
 def _check_propensities(batch: Batch, name: str, p: Floats, rows: NDArray[np.int64]) -> None:

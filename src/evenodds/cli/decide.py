@@ -98,7 +98,15 @@ def decide(
         with writing(output) as file:
             file.write(json.dumps(rule.to_dict(), indent=2, ensure_ascii=False).encode() + b"\n")
     if as_json:
-        print_json({"rule": repr(rule), **rule.to_dict(), **found, "counts": _by_truth(found["counts"])})
+        print_json(
+            {
+                "rule": repr(rule),
+                **rule.to_dict(),
+                **found,
+                "counts": _by_truth(found["counts"]),
+                "report": held.report.to_dict(),
+            }
+        )
         return
     page = "\n".join(repr(rule).split("; ")) + f"\n\n{found['counts']}"
     if by_cost:

@@ -92,7 +92,8 @@ def density(
         values = sum(one.points.total for one in found.values())
         save(densities(found, column, f"{short(values)} values" + (f" by {by}" if by else "")), plot)
     if as_json:
-        print_json({"column": column, "by": by, "kernel": kernel, "groups": _as_data(found), "plot": plot})
+        data_ = {"column": column, "by": by, "kernel": kernel, "groups": _as_data(found), "plot": plot}
+        print_json({**data_, "report": read.report.to_dict()})
     else:
         print_lines(_as_text(found, column, by))
 

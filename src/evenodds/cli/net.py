@@ -8,7 +8,7 @@ import click
 
 from evenodds.cli import Group, data, options, said
 from evenodds.cli.net_fair import fair
-from evenodds.cli.net_learn import fit, learn, load_network, structure_of, write_network
+from evenodds.cli.net_learn import KINDS, fit, learn, load_network, structure_of, write_network
 from evenodds.cli.output import WrongUsageError, print_json, print_json_line, print_lines
 from evenodds.cli.paths import Read, Written, check_outputs
 
@@ -209,11 +209,11 @@ def sample(network: str, rows: int, pairs: tuple[str, ...], seed: int | None, as
 
 @net.command(no_args_is_help=True)
 @click.argument("network")
-@click.argument("output", type=Written())
+@click.argument("output", type=Written(*KINDS))
 @click.option("--encoding", metavar="NAME", help="Of a .bif file that is read; detected if not given.")
 @click.option("-t", "--target", metavar="NODE", help="The node that `evenodds predict` tells; kept in an .eo file.")
 def convert(network: str, output: str, encoding: str | None, target: str | None) -> None:
-    """Write a network as another kind of file: .bif, .eo, or .svg for a picture.
+    """Write a network as another kind of file: .bif or .eo; `net show --plot` draws it.
 
     \b
       evenodds net convert asia.bif asia.eo

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenodds.models.bayes_net.network import Network
     from evenodds.models.bayes_net.structure import Structure
 
+KINDS = (".eo", ".bif")  # of files that hold a network
 SEARCHES = ("star", "tan", "chow-liu", "hill-climbing")
 CRITERIA = {"bic": "BIC", "aic": "AIC", "bdeu": "BDeu", "k2": "K2"}
 
@@ -93,7 +94,7 @@ sources = click.argument("paths", nargs=-1, required=True, metavar="DATA...")
 
 @click.command(cls=Command, no_args_is_help=True)
 @click.option("--graph", help="The graph: 'rain -> wet', or a .bif or .eo file that has it.")
-@click.option("-o", "--output", required=True, type=Written(), help="The .eo or .bif file to write.")
+@click.option("-o", "--output", required=True, type=Written(*KINDS), help="The .eo or .bif file to write.")
 @tables
 @options.reading
 @options.as_json
@@ -127,7 +128,7 @@ def fit(
 @click.option("--require", "required", multiple=True, metavar="EDGES", help="Edges that must be there: 'a -> b'.")
 @click.option("--forbid", "forbidden", multiple=True, metavar="EDGES", help="Edges that must not be there.")
 @click.option("--max-parents", type=click.IntRange(min=1), default=8, help="How many parents a node may have.")
-@click.option("-o", "--output", type=Written(), help="The .eo or .bif file to write.")
+@click.option("-o", "--output", type=Written(*KINDS), help="The .eo or .bif file to write.")
 @tables
 @options.reading
 @options.as_json
@@ -221,13 +222,8 @@ def _save(found: Learnt, criterion: str, score: float, output: str | None, as_js
 
 
 def write_network(network: Network, path: str) -> None:
-    """A network into a file, or a picture of it, by the name's ending."""
+    """A network into a file, by the name's ending."""
     if kind_of(path) == ".bif":
         network.write_bif(path)
-    elif kind_of(path) == ".svg":
-        from evenodds.replacing import replacing
-
-        with replacing(path) as file:
-            file.write(network.picture().encode())
     else:
         network.save(path)

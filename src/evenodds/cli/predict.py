@@ -15,10 +15,14 @@ import click
 from evenodds.cli import data, options
 from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError
-from evenodds.cli.paths import Read, Written, writing
+from evenodds.cli.paths import Read, Written, kind_of, writing
 
 if TYPE_CHECKING:
     from evenodds.data.report import Report
+
+
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+OTHERS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".gz", ".zst", ".bz2", ".xz")  # read, not written
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -62,6 +66,7 @@ def predict(
     from evenodds.data.source import needed
     from evenodds.data.threads import Elsewhere, handed_on
 
+    _check_kind(output, as_json)
     found: Any = data.load_any(model)
     answers: OfClasses | OfRegression | OfMixture
     if found.kind == "mixture":
@@ -101,6 +106,14 @@ def _no_texts(found: Any, model: str, paths: tuple[str, ...], reading: options.I
             f"there is no file {missing[0]!r}; of a text, `evenodds explain {model} {shlex.quote(missing[0])}` says "
             "what it is, and why; many texts are read from a file, one a line, with --lines (- is standard input)"
         )
+
+
+def _check_kind(output: str | None, as_json: bool) -> None:
+    """Refuse a name that says it is what is not written."""
+    kind = kind_of(output or "")
+    if kind in OTHERS or (kind in JSON_LINES and not as_json):
+        cure = "add --json" if kind in JSON_LINES else "name it .csv, or .jsonl and add --json"
+        raise WrongUsageError(f"--output {output}: what is written is CSV, or with --json JSON lines: {cure}")
 
 
 def _answered(cells: Any, writer: Any, answers: Any, threads: int | None, batch: Any) -> list[tuple[bytes, Report]]:

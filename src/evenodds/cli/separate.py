@@ -60,8 +60,7 @@ def separate(
     if as_json:
         print_json(_as_data(verdict, found, rows))
         return
-    if not quiet:
-        click.echo(table(_weights(found, rows)) + "\n", err=True)
+    click.echo(table(_weights(found, rows)) + "\n")
     click.echo(table(_result(verdict, found, rows)))
 
 

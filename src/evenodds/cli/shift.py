@@ -157,4 +157,4 @@ def labels(
 
 
 def _show(found: Any, as_json: bool) -> None:
-    print_json(found.to_dict()) if as_json else print_lines(repr(found))
+    print_json({**found.to_dict(), "report": found.report.to_dict()}) if as_json else print_lines(repr(found))
