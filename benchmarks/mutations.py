@@ -218,7 +218,16 @@ MUTATIONS = [
         "audit/judge.py", "np.square(p).sum(axis=1) + ~known", "np.square(p).sum(axis=1)", ("tests/test_metrics.py",)
     ),
     Mutation("audit/gaps.py", "np.clip(y + margin, 0.0, 1.0)", "np.clip(y, 0.0, 1.0)", ("tests/test_audit.py",)),
-    Mutation("audit/rates.py", "np.where(all_, 1.0, high)", "high", ("tests/test_audit.py",)),
+    Mutation(
+        F + "bernoulli.py",
+        "np.where(every, 1.0, np.where(",
+        "np.where(every, high, np.where(",
+        ("tests/test_audit.py",),
+    ),
+    Mutation("audit/counted.py", "max(found**2 - chance**2, 0.0)", "found**2", ("tests/test_shift.py",)),
+    Mutation(
+        "audit/word_tests.py", "betainc(some, before + 1, ", "betainc(some, before / 3 + 1, ", ("tests/test_shift.py",)
+    ),
     Mutation("audit/counted.py", ", (r - 1) * (c - 1)\n", ", r * c\n", ("tests/test_stand_ins.py",)),
     Mutation(
         "audit/counted.py", "errors = variance / np.maximum(n, 1)", "errors = variance", ("tests/test_stand_ins.py",)

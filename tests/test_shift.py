@@ -15,6 +15,7 @@ from evenodds.audit.label_shift import label_shares, label_shift
 from evenodds.audit.pair import NEW, WHERE, Marked
 from evenodds.audit.shift import counted_to_compare, drift, drift_since
 from evenodds.audit.stand_ins import of_model
+from evenodds.audit.word_tests import came
 from evenodds.bandits import Greedy, simulate
 from evenodds.data.files import read
 from evenodds.data.reading import Reading
@@ -149,6 +150,14 @@ def test_words_of_a_model_raise_no_false_alarm(events):
         model = eo.NaiveBayes(columns={"text": eo.Words(events=events)}).fit(mails(seed), "y").model_
         alarms += bool(since(model, mails(seed + 1000)).changed)
     assert alarms / 60 <= 0.1
+
+
+def test_a_word_came_by_the_exact_binomial_test_as_if_each_token_had_been_a_text():
+    before, now = np.array([0.0, 3, 20, 73, 500]), np.array([12.0, 14, 31, 1, 60])
+    found = came(np.stack([before, now], axis=1), np.array([400.0, 300]), 0.95)
+    at_most = np.minimum(before, 400)
+    assert found.p == pytest.approx(stats.binom.sf(now - 1, at_most + now, 3 / 7))
+    assert found.sure.tolist() == [0, 1, 2]
 
 
 def test_a_model_that_counts_words_tells_what_came_and_that_it_cannot_tell_what_went():
