@@ -17,7 +17,7 @@ from evenodds.families.distribution import Distribution, Seed, drawn, generator,
 from evenodds.families.from_histogram import FromHistogram, as_labels
 from evenodds.families.leaves import Floats, plain
 from evenodds.families.left_out import Counted, How, Left, once_each
-from evenodds.labels import Ints
+from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Tally
 
@@ -118,7 +118,7 @@ class Binned(FromHistogram):
         edges, counts, tails, lump = _cut(tally, how.column)
         bins = cls(edges, counts, tails, lump, how.column.origin)
         start = cls.prior(how.prior, how.strength)
-        prior = np.broadcast_to(np.asarray(start.concentration, float), len(counts))
+        _, counts, prior = start.aligned(Fixed(len(counts)), counts)
         table = Counted(counts, prior, np.ones(len(counts), bool))
 
         def says(values: Ints, left: Left) -> Floats:
@@ -270,4 +270,4 @@ def _cut_anew(tally: Tally, column: Column) -> Cut:
         edges[lump], edges[lump + 1] = column.origin, np.nextafter(column.origin, np.inf)
     grouped = np.add.reduceat(counts, starts, axis=0)
     first, last = (0.0 if lump == i else float(1 / (grouped[i].sum() + 2)) for i in (0, len(grouped) - 1))
-    return edges, grouped, (first, 0.0 if lump == len(grouped) - 1 else last), lump
+    return edges, grouped, (first, last), lump

@@ -13,6 +13,7 @@ from evenodds.families.base import COLUMN, Family
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.distribution import tidy
 from evenodds.families.leaves import Floats, Rows, read_exactly, share
+from evenodds.families.left_out import Left
 from evenodds.labels import Fixed, Ints, Labels
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -65,6 +66,18 @@ class Places(NamedTuple):
 def as_labels(counts: Floats, tally: Tally) -> Tally:
     """Counts per bin and group as a Dirichlet's tally."""
     return Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
+
+
+def or_all(found: Floats, n: Floats, left: Left, others: Floats, all_n: Floats) -> Floats:
+    """log density of each row's value, from log (count · density); a group without values is like all together."""
+    empty = (n == 0) & ~left.lost
+    return np.asarray(np.where(empty, others[:, None], found) - np.log(np.where(empty, all_n[:, None], n)))
+
+
+def blended(found: Floats, n: Floats, pseudo: Floats, weight: Floats) -> Floats:
+    """The same with so many pseudo-rows in each group, of which log (count · density) is `pseudo`."""
+    total = n + weight[:, None]
+    return np.asarray(np.logaddexp(found, pseudo[:, None]) - np.log(np.where(total > 0, total, 1.0)))
 
 
 class FromHistogram(Family):

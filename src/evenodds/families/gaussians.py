@@ -12,7 +12,7 @@ import numpy as np
 from evenodds.families.base import COLUMN, Estimate, Reading
 from evenodds.families.density.bells import Bells, chosen
 from evenodds.families.distribution import Distribution, Seed, by_group, drawn, generator, groups_last, some, tidy
-from evenodds.families.from_histogram import FromHistogram, Places
+from evenodds.families.from_histogram import FromHistogram, Places, blended, or_all
 from evenodds.families.kernel import Kernel
 from evenodds.families.leaves import Floats, plain, share
 from evenodds.families.left_out import How, Left, less
@@ -115,11 +115,9 @@ class Gaussians(FromHistogram):
                     found[mine, g] = _without(bells, bells.shares[bins[mine]], counts[g], slack.min(), *rows)
                 if how.estimate == "mle":  # a group without values is like all together
                     assert together is not None
-                    like_all, all_n = (n == 0) & ~left.lost, less(np.full(len(x), pooled.sum()), left.amounts)
                     rows = (x, at, loose, left.amounts)
                     others = _without(together, together.shares[bins], pooled.sum(), slack.min(), *rows)
-                    found = np.where(like_all, others[:, None], found)
-                    return np.asarray(found - np.log(np.where(like_all, all_n[:, None], n)))
+                    return or_all(found, n, left, others, less(pooled.sum(), left.amounts))
                 if how.pooled:
                     rest = before.less(at, loose, left.amounts, slack.min())
                     weight = how.strength * share(rest.total, rest.total)
@@ -127,9 +125,7 @@ class Gaussians(FromHistogram):
                     gone = less(pooled[bins], left.amounts) == 0
                     rest = before.less(at, loose, np.where(gone, pseudo[bins], 0.0), slack.min())
                     weight = np.asarray(rest.total)
-                more = _log_bells(x, weight, rest.mean, rest.variance)
-                total = n + weight[:, None]
-                return np.asarray(np.logaddexp(found, more[:, None]) - np.log(np.where(total > 0, total, 1.0)))
+                return blended(found, n, _log_bells(x, weight, rest.mean, rest.variance), weight)
 
         return evidence
 
@@ -179,7 +175,7 @@ class _Pseudo:
 
     def less(self, at: Floats, slack: Floats, amounts: Floats, least: float) -> _Pseudo:
         """Without so much at one place, for many places; no variance is below the least, however it is rounded."""
-        total = less(np.full(len(at), float(self.total)), amounts)
+        total = less(self.total, amounts)
         rest, apart = np.where(total > 0, total, 1.0), at - self.mean
         moved = -amounts * apart / rest
         variance = (self.total * self.variance - amounts * (apart * apart + slack)) / rest - moved * moved

@@ -16,6 +16,7 @@ import numpy as np
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, share
 from evenodds.families.left_out import How, Left
+from evenodds.families.unseen import log_unseen
 from evenodds.families.word_shares import Pseudo, unit_of
 from evenodds.families.words import PLAIN, WordCounts
 from evenodds.kernel import frozen
@@ -123,9 +124,7 @@ class LeftWords:
             of = (counts, left.groups, gone, totals, weights)
             run.pooled_multinomial(rows, times, ends, *of, self.prior.strength, distinct, there, sums)
         if self.how.unseen and self.prior.strength > 0:
-            share = self.prior.strength / (totals.sum(axis=1) + 1) if self.prior.pooled else self.prior.strength
-            whole = totals + weights[:, None]  # 0 where no text has a word any more: then nothing is said
-            mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(np.where(whole > 0, whole, 1.0))
+            mass = log_unseen(self.prior.strength, self.prior.pooled, (self._size - lost)[:, None], totals)
             sums += (texts.lengths(distinct) - there)[:, None] * mass
 
     def _has_logs(self, counts: Any, left: Left, enough: float) -> bool:

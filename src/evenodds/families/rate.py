@@ -178,7 +178,7 @@ class Rate(Formula, Family):
             taken = dd.multiply(dd.of(left.amounts), dd.of(x))
             own = dd.value(dd.subtract(sums[:, left.groups], taken))
             rest = np.maximum(dd.value(dd.subtract(together[:, None], taken)), 0.0)[:, None]
-            n, all_n = left.without(rows), less(np.full(len(x), rows.sum()), left.amounts)[:, None]
+            n, all_n = left.without(rows), less(rows.sum(), left.amounts)[:, None]
             events, time = parts(np.maximum(left.put(dd.value(sums), own), 0.0), n)
             all_events, all_time = parts(rest, all_n)
             known = (all_time > 0) & ~left.lost
