@@ -20,8 +20,8 @@ from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, share
 from evenodds.labels import Ints
 from evenodds.schema import Column
+from evenodds.text.leave_kernels import ROUNDING as ROUNDING
 
-ROUNDING = 1e-9  # of a row's weight: what is left of a count beyond the row itself, up to which it is nothing
 MANY = 1 << 22  # cells of a table looked at together
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenodds.arguments import whole
+from evenodds.arguments import tail_of, whole
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
@@ -67,6 +67,8 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
     The interval is that of the log-odds: the difference of the logs of two shares, each known as well as its counts
     let it be (the variance of log θ is about 1 / (count + pseudo-count)).
     """
+    from scipy.special import ndtri
+
     column, tally = model.schema.features[name], model.column_tally(name)
     counts, known = WordCounts.counts(tally), WordCounts.shares(tally, model.column_prior(name), column)
     here = known.counts + known.prior
@@ -78,7 +80,7 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.log(share) - np.log(rest)
             worth = np.nan_to_num(here.sum(axis=1) / n.sum() * odds, nan=0.0, posinf=0.0, neginf=0.0)
-            wide = 1.959963984540054 * np.sqrt(1 / here[:, c] + 1 / others)
+            wide = -ndtri(tail_of(LEVEL)) * np.sqrt(1 / here[:, c] + 1 / others)
         for w in np.argsort(-worth, kind="stable")[:most]:
             if worth[w] <= 0:
                 break

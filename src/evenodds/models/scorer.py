@@ -23,6 +23,7 @@ from evenodds.families import Categorical, WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.families.numeric import check_no_infinity
 from evenodds.families.unseen import log_unseen
+from evenodds.keys import encoded
 from evenodds.logs import log_shares, normalise, warn_of_impossible
 from evenodds.models.column_prior import unseen_strength
 from evenodds.texts import Texts
@@ -105,7 +106,7 @@ class Scorer:
         [(exponent, _)] = self._groups
         total = self.start[:, None].copy()
         part = total if exponent == 1 else np.zeros_like(total)
-        self._words.add_message(x[0].encode("utf-8", "surrogatepass"), part)
+        self._words.add_message(encoded(x[0]), part)
         if part is not total:
             part *= exponent
             total += part

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.kernel import frozen
-from evenodds.labels import Ints, Keys
+from evenodds.labels import Ints, Keys, find_one
 from evenodds.text import list_kernels
 from evenodds.text.batches import BATCH, Level, Reader, bucket_bits, size_of
-from evenodds.text.keys import MASK
+from evenodds.text.keys import MASK, bucket_shift
 from evenodds.text.listed import ReadAs
 from evenodds.text.shards import SHARD, Pool, replacing_table
 from evenodds.text.tables import Index, first_rows
@@ -75,7 +75,7 @@ class Weights:
         if buckets is not None and (8 if buckets * classes <= ROOM else 2) * len(keys) >= buckets:
             weights = np.empty((len(keys), classes))
             write(weights)
-            self._shift = np.uint64(65 - buckets.bit_length())
+            self._shift = np.uint64(bucket_shift(buckets))
             self._rows = np.full((buckets, classes), np.nan)
             self._rows[keys >> self._shift] = weights
             self._find: tuple[Any, ...] = (self._shift, frozen(self._rows.reshape(-1)))
@@ -97,8 +97,8 @@ class Weights:
 
     def of(self, key: int) -> Floats | None:
         """The weights of a key; None where it is not known."""
-        at = int(np.searchsorted(self.keys, np.uint64(key)))
-        if at == len(self.keys) or self.keys[at] != key:
+        at = find_one(self.keys, key)
+        if at < 0:
             return None
         return frozen(self._rows[at if self._shift is None else self.keys[at] >> self._shift])
 

@@ -12,7 +12,7 @@ import numpy as np
 from evenodds.labels import Bytes, Ints, Keys, Labels, laid
 from evenodds.text import table_kernels
 from evenodds.text.batches import BATCH, Reader, Replacing, replacements, replacing
-from evenodds.text.keys import sealed
+from evenodds.text.keys import bucket_shift, sealed
 from evenodds.text.lexicon import one_lexicon
 from evenodds.text.listed import ReadAs
 from evenodds.text.tables import Counter, Links, Sorted
@@ -136,7 +136,7 @@ def count_shard(job: Job) -> Part:
 
 def _hashed(group: int, reader: Reader, buckets: int) -> Part:
     """Count one shard by the keys' top bits."""
-    shift = np.uint64(65 - buckets.bit_length())
+    shift = np.uint64(bucket_shift(buckets))
     counts = np.zeros(buckets, np.int32)
     shortest = reader.shortest
     for first, beyond in reader.texts.pieces(BATCH):

@@ -31,7 +31,7 @@ from evenodds.data.threads import threads_for
 from evenodds.families import Binned, Categorical, Gaussian, LogGaussian, WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.families.numeric import check_no_infinity
-from evenodds.labels import Keys, Labels
+from evenodds.labels import Keys, Labels, find
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
 from evenodds.show import NOTHING
@@ -114,18 +114,11 @@ class Tokens:
         from scipy.sparse import csr_array
 
         lengths = np.diff(found.ends, prepend=0)
-        place = self.places(found.keys)
+        place = find(self.keys, found.keys)
         known = place >= 0
         row = np.repeat(np.arange(len(lengths)), lengths)
         ends = np.concatenate([[0], np.cumsum(np.bincount(row[known], minlength=len(lengths)))])
         return csr_array((text_scale(lengths)[row[known]], place[known], ends), shape=(len(lengths), self.width))
-
-    def places(self, keys: Keys) -> Any:
-        """Which columns these tokens are; -1 where none."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
 
 
 def text_scale(tokens: Any) -> Any:
