@@ -25,11 +25,11 @@ from evenodds.data.memory import table
 from evenodds.data.passes import number
 from evenodds.data.source import Memory
 from evenodds.data.sum import fold_of
-from evenodds.data.threads import in_order, threads_for
 from evenodds.data.typed_files import JsonReader, LineReader
 from evenodds.data.values import typed
 from evenodds.models.learn import learn, more
 from evenodds.texts import Marks, Texts
+from evenodds.threads import in_order, threads_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.SchemaWarning")
 

@@ -59,7 +59,7 @@ def predict(
     from evenodds.data.passes import flat
     from evenodds.data.report import Report
     from evenodds.data.source import needed
-    from evenodds.data.threads import Elsewhere, handed_on
+    from evenodds.threads import Elsewhere, handed_on
 
     found: Any = data.load_any(model)
     answers: OfClasses | OfRegression | OfMixture

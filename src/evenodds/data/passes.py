@@ -22,8 +22,8 @@ from evenodds.data.kept import Kept, Picked
 from evenodds.data.ranges import cut
 from evenodds.data.report import Report
 from evenodds.data.source import Batch
-from evenodds.data.threads import Elsewhere, in_order
 from evenodds.tally import Tally, folded
+from evenodds.threads import Elsewhere, in_order
 
 T = TypeVar("T")
 R = TypeVar("R")

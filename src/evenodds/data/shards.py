@@ -18,9 +18,9 @@ from evenodds.data.processes import Workers
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.sum import sum_source
-from evenodds.data.threads import in_turn
 from evenodds.errors import DataError
 from evenodds.tally import Tally
+from evenodds.threads import in_turn
 
 ROWS = 1 << 20  # of a Parquet file that make a shard, at least
 OnError = Literal["stop", "skip"]

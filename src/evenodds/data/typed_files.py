@@ -16,10 +16,10 @@ from evenodds.data.encoding import in_utf8, unicode_of
 from evenodds.data.memory import Table, check_named_once, table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import TableBatch
-from evenodds.data.threads import handed_on
 from evenodds.errors import DataError
 from evenodds.schema import SAMPLE
 from evenodds.texts import Texts
+from evenodds.threads import handed_on
 
 CELLS = 5 << 17  # of a batch
 LONG = 1 << 24  # bytes of a batch, where rows are long

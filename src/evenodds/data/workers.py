@@ -21,7 +21,7 @@ from evenodds.data.memory import Table
 from evenodds.data.passes import added, made
 from evenodds.data.processes import Workers
 from evenodds.data.shards import Shard, plain, shards_of
-from evenodds.data.threads import Elsewhere, in_turn
+from evenodds.threads import Elsewhere, in_turn
 
 
 @dataclass(eq=False)

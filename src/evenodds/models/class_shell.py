@@ -17,7 +17,6 @@ from evenodds.data.kept import Learnt
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Batch
 from evenodds.data.sum import target_codes
-from evenodds.data.threads import in_order
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.logs import made_possible, warn_of_impossible
 from evenodds.models.explanation import Explanations
@@ -35,6 +34,7 @@ from evenodds.models.shell import (
 )
 from evenodds.models.targets import Told, check_few, places_among, required
 from evenodds.schema import Schema
+from evenodds.threads import in_order
 
 R = TypeVar("R")
 

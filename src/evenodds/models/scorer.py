@@ -18,7 +18,6 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells
-from evenodds.data.threads import in_order, threads_for
 from evenodds.families import Categorical, WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.families.numeric import check_no_infinity
@@ -27,6 +26,7 @@ from evenodds.keys import encoded
 from evenodds.logs import log_shares, normalise, warn_of_impossible
 from evenodds.models.column_prior import unseen_strength
 from evenodds.texts import Texts
+from evenodds.threads import in_order, threads_for
 
 if TYPE_CHECKING:
     from evenodds.models.naive_bayes import Model

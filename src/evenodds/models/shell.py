@@ -18,7 +18,6 @@ from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.sum import target_codes
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError, did_you_mean, warn
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Ints
@@ -26,6 +25,7 @@ from evenodds.models.targets import Told, places_among
 from evenodds.replacing import Path
 from evenodds.schema import Schema, SchemaWarning
 from evenodds.show import free
+from evenodds.threads import in_order
 
 
 class Shell:

@@ -22,7 +22,7 @@ from evenodds.text import list_kernels
 from evenodds.text.batches import BATCH, Level, Reader, bucket_bits, size_of
 from evenodds.text.keys import MASK, bucket_shift
 from evenodds.text.listed import ReadAs
-from evenodds.text.shards import SHARD, Pool, replacing_table
+from evenodds.text.shards import SHARD, at_once, replacing_table
 from evenodds.text.tables import Index, first_rows
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
@@ -118,19 +118,16 @@ class Weights:
         if n and size_of(texts.starts, texts.stops) <= min(FEW, shard):
             self._few(texts, options, distinct, read_as, scores)
             return scores
-        with Pool(threads) as pool:
-            replaced = replacing_table(texts, options, pool, read_as)
+        replaced = replacing_table(texts, options, threads, read_as)
 
-            def weigh(piece: tuple[int, int]) -> None:
-                first, beyond = piece
-                reader = Reader(
-                    texts[first:beyond], options, distinct=distinct, replaced=replaced, buckets=self.buckets
-                )
-                mine = scores.slice(first, beyond)
-                for batch in reader.texts.pieces(BATCH):
-                    self._weigh(reader, batch, mine.slice(*batch))
+        def weigh(piece: tuple[int, int]) -> None:
+            first, beyond = piece
+            reader = Reader(texts[first:beyond], options, distinct=distinct, replaced=replaced, buckets=self.buckets)
+            mine = scores.slice(first, beyond)
+            for batch in reader.texts.pieces(BATCH):
+                self._weigh(reader, batch, mine.slice(*batch))
 
-            pool.map(weigh, texts.pieces(shard))
+        at_once(weigh, list(texts.pieces(shard)), threads)
         return scores
 
     def message(self, raw: bytes, options: Tokens, *, distinct: bool = False, read_as: ReadAs | None = None) -> Scores:
@@ -156,12 +153,12 @@ class Weights:
         """Weigh a few short documents by a reader that is kept for the next ones."""
         reader = self._kept(options, distinct)
         if reader is None:
-            replaced = replacing_table(texts, options, Pool(1))
+            replaced = replacing_table(texts, options, 1)
             reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=self.buckets)
         else:
             reader.over(texts)
         if options.stem is not None or read_as is not None:
-            reader.replaced = replacing_table(texts, options, Pool(1), read_as)
+            reader.replaced = replacing_table(texts, options, 1, read_as)
         self._weigh(reader, (0, len(texts)), scores)
         self._spare.append(reader)
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
-from evenodds.data.threads import in_order
 from evenodds.errors import many
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
@@ -25,6 +24,7 @@ from evenodds.models.naive_bayes import Model
 from evenodds.models.saved import Saved
 from evenodds.models.temper import Temper
 from evenodds.schema import Schema
+from evenodds.threads import in_order
 
 if TYPE_CHECKING:
     from evenodds.models.explanation import Explanation

@@ -27,7 +27,6 @@ import numpy as np
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.data.threads import threads_for
 from evenodds.families import Binned, Categorical, Gaussian, LogGaussian, WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.families.numeric import check_no_infinity
@@ -36,6 +35,7 @@ from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
 from evenodds.show import NOTHING
 from evenodds.text.bags import Bags, bags
+from evenodds.threads import threads_for
 
 LENGTH, POWER = 10.0, 0.25  # of a text that is not scaled, and how longer ones are
 FARTHEST = 4.0  # deviations from the mean

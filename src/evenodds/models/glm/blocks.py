@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.data.passes import added
-from evenodds.data.threads import in_order
 from evenodds.models.glm.design_kernels import collect, count_pairs, gather, scatter, scatter_rows, spread
+from evenodds.threads import in_order
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]

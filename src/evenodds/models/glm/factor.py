@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.models.alone import alone
+from evenodds.threads import in_order
 
 Floats = NDArray[np.float64]
 

@@ -13,13 +13,13 @@ from evenodds.cells import as_column, numbers
 from evenodds.data.files import read
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Memory, Source
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import check_weights
 from evenodds.models.glm.plan import Roles, SparseMemory, reading_of
 from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.scoring import check_length, one_each
 from evenodds.models.shell import classes_of, eager
+from evenodds.threads import in_order
 
 
 def told(name: str, value: Any, rows: int, is_class: bool) -> Any:

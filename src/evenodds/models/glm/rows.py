@@ -12,10 +12,10 @@ import numpy as np
 from evenodds.cells import Coded
 from evenodds.data.reading import Reading
 from evenodds.data.source import Source
-from evenodds.data.threads import Elsewhere, in_order
 from evenodds.models.glm.blocks import SHARD, Block
 from evenodds.models.glm.design import Design
 from evenodds.models.glm.plan import Chunk, Plan, chunk_of
+from evenodds.threads import Elsewhere, in_order
 
 if TYPE_CHECKING:
     from evenodds.models.glm.survey import Found

@@ -18,7 +18,6 @@ from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import cells
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Categorical, Family
 from evenodds.families.leaves import Floats, axis_of
@@ -27,6 +26,7 @@ from evenodds.labels import Fixed, Labels
 from evenodds.models.mixture.blocks import Block
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
+from evenodds.threads import in_order
 
 SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
 SAMPLE = 1 << 13  # rows on which starts are tried
