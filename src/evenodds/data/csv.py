@@ -86,10 +86,6 @@ class CsvBatch:
         """How to find a row again."""
         return f"{self.file}, line {self.lines[row]:,}"
 
-    def raw(self, row: int) -> builtins.bytes:
-        """A row as it is in the file (in UTF-8), without its line end."""
-        return self.block[self.spans[row, 0] : self.spans[row, 1]].tobytes()
-
     def append(self, extra: Sequence[builtins.bytes]) -> builtins.bytes:
         """Every row as it is in the file, then its extra bytes (a separator and a cell, say), then a line end."""
         if len(extra) != self.rows:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, as_column, codes, is_text, plain, unmasked
+from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, as_column, codes, is_text, unmasked, without_views
 from evenodds.errors import DataError, did_you_mean
 from evenodds.texts import Texts
 
@@ -93,7 +93,7 @@ def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
 
 
 def _take(raw: Raw | Coded, rows: NDArray[np.int64]) -> Raw | Coded:
-    return plain(raw).take(arrow_numbers(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
+    return without_views(raw).take(arrow_numbers(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
 
 
 def table(x: Any, names: Sequence[str] | None = None) -> Table:

@@ -113,9 +113,9 @@ def _begin(workers: Workers, files: Files, reading: Reading, many: Many, shard: 
     """What gives a shard's tally: known from before, counted by another process from now on, or here when called."""
     known = None if many.stored is None else many.stored.get(shard)
     if many.workers > 1 and known is None:
-        count = workers.begin(shard.name, _count, shard, plain(files), reading, 1)
+        count = workers.begin(shard.name, _count, shard, how_read(files), reading, 1)
     else:
-        count = functools.partial(_count, shard, plain(files), reading, many.threads)
+        count = functools.partial(_count, shard, how_read(files), reading, many.threads)
 
     def part() -> Part:
         found = known or _part(shard, count, many)
@@ -147,6 +147,6 @@ def _count(shard: Shard, files: Files, reading: Reading, threads: int | None) ->
     return tally.to_bytes(), report
 
 
-def plain(files: Files) -> Files:
+def how_read(files: Files) -> Files:
     """How files are read, without what belongs to this process."""
     return dataclasses.replace(files, paths=(), progress=None, names=(), dialects={})

@@ -20,7 +20,7 @@ from evenodds.data.files import Files
 from evenodds.data.memory import Table
 from evenodds.data.passes import added, made
 from evenodds.data.processes import Workers
-from evenodds.data.shards import Shard, plain, shards_of
+from evenodds.data.shards import Shard, how_read, shards_of
 from evenodds.threads import Elsewhere, in_turn
 
 
@@ -33,7 +33,7 @@ class Sharded:
 
     def __reduce__(self) -> Any:
         """What travels with work knows how files are read, not which."""
-        return Sharded, (plain(self.files), self.workers)
+        return Sharded, (how_read(self.files), self.workers)
 
     @property
     def name(self) -> str:

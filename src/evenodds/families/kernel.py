@@ -16,8 +16,8 @@ from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell
 from evenodds.families.distribution import Distribution, Seed, drawn, generator, some, tidy
-from evenodds.families.from_histogram import FromHistogram, Places, blended, or_all
-from evenodds.families.leaves import Floats, plain, share
+from evenodds.families.from_histogram import Bins, FromHistogram, blended, or_all
+from evenodds.families.leaves import Floats, share, ungrouped
 from evenodds.families.left_out import How, Left, less
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -65,7 +65,7 @@ class Kernel(FromHistogram):
         places, h = _fitted(tally, column)
         mass = places.counts + places.pseudo_rows(cls.prior(None if estimate == "mle" else prior))[:, None]
         shares = mass / some(mass.sum(axis=0))
-        return cls(places.at, shares[:, 0] if plain(tally) else shares, h, column.origin)
+        return cls(places.at, shares[:, 0] if ungrouped(tally) else shares, h, column.origin)
 
     @classmethod
     def width(cls, tally: Tally, column: Column = COLUMN) -> float:
@@ -79,7 +79,7 @@ class Kernel(FromHistogram):
         >>> Kernel.least_width(Kernel.tally([1.0, 2.0, 2.0, 3.0, 4.0, 9.0]))
         1.0
         """
-        places = Places.some(tally, column)
+        places = Bins.some(tally, column)
         each = places.counts.sum(axis=1)
         steps, many = np.diff(places.at), each[1:] + each[:-1]
         order = np.argsort(steps)
@@ -147,12 +147,12 @@ class Kernel(FromHistogram):
         return np.asarray(at + self.bandwidth * rng.standard_normal(at.shape))
 
 
-def _fitted(tally: Tally, column: Column) -> tuple[Places, float]:
+def _fitted(tally: Tally, column: Column) -> tuple[Bins, float]:
     """The places, and the one width."""
     rule = RULE if column.bandwidth is None else column.bandwidth
 
-    def fit() -> tuple[Places, float]:
-        places = Places.some(tally, column)
+    def fit() -> tuple[Bins, float]:
+        places = Bins.some(tally, column)
         return places, _width(places.at, places.counts, rule)
 
     return tally.once(("bumps", rule, column.origin), fit)

@@ -18,8 +18,8 @@ from evenodds.families.distribution import (
     generator,
     not_negative,
     some,
-    spread,
     tidy,
+    with_axes_of,
 )
 from evenodds.families.leaves import Floats, has, read, read_exactly
 from evenodds.families.left_out import How, Left, less
@@ -85,7 +85,7 @@ class Gamma(Conjugate):
         """log density at the rate x."""
         from scipy.special import xlogy
 
-        value = spread(x, self.shape)
+        value = with_axes_of(x, self.shape)
         known = value >= 0
         v = np.where(known, value, 1.0)
         return np.where(known, xlogy(self.shape - 1, v) - self.rate * v - self.log_normaliser(), -np.inf)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evenodds.labels import Ints, Keys
 from evenodds.text.batches import BATCH, Reader, size_of
 from evenodds.text.shards import SHARD, at_once, replacing_table
-from evenodds.text.tables import Places
+from evenodds.text.tables import Rows32
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
@@ -28,7 +28,7 @@ class Bags(NamedTuple):
     """
 
     keys: Keys
-    times: Places
+    times: Rows32
     ends: Ints
     tokens: Ints
 

@@ -51,11 +51,11 @@ class Weights:
     Where many buckets are known, all of them are the rows of a table; else a key lies beside its weights.
     """
 
-    def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None, index: Index | None = None) -> None:
+    def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None) -> None:
         weights = np.asarray(weights, np.float64)
         if weights.shape[:1] != keys.shape or weights.ndim != 2:
             raise ValueError(f"{len(keys)} keys but weights of shape {weights.shape}; expected one row a key")
-        self._lay(keys, weights.shape[1], lambda room: np.copyto(room, weights), buckets, index)
+        self._lay(keys, weights.shape[1], lambda room: np.copyto(room, weights), buckets, None)
 
     @classmethod
     def written(

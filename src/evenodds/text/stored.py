@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from evenodds.labels import Keys, Labels, check_cuts, check_texts, find
 from evenodds.text import list_kernels
 from evenodds.text.keys import LONGEST, bucket_shift, is_buckets
 from evenodds.text.tables import Links, Sorted
+
+Parts = tuple[tuple[Sorted, ...], NDArray[Any], Labels, Links]  # what counts are made of
 
 _TYPES: dict[str, tuple[type[Any], ...]] = {
     "documents": (np.int64, np.float64),
@@ -27,15 +29,6 @@ _TYPES: dict[str, tuple[type[Any], ...]] = {
     "links.keys": (np.uint64,),
     "links.prefixes": (np.uint64,),
 }
-
-
-class Parts(NamedTuple):
-    """What counts are made of."""
-
-    lists: tuple[Sorted, ...]
-    documents: NDArray[Any]
-    lexicon: Labels
-    links: Links
 
 
 def stored(lists: Sequence[Sorted], documents: NDArray[Any], lexicon: Labels, links: Links) -> dict[str, NDArray[Any]]:
@@ -77,7 +70,7 @@ def restored(arrays: Mapping[str, NDArray[Any]], n_classes: int, buckets: int | 
         _check_buckets(keys, buckets, lexicon, links)
     else:
         _check_links(lists, lexicon, links)
-    return Parts(lists, documents, lexicon, links)
+    return lists, documents, lexicon, links
 
 
 def checked_buckets(buckets: Any) -> None:
