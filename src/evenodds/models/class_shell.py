@@ -87,7 +87,7 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not is_source(X):
             return iter([work(self._read(X, y, weights, reset=False)[0])])
-        check_named(weights, y)
+        check_named(y=y, sample_weight=weights)
         reading = under(self.model_.schema, y, weights)
 
         def read_first(batch: Batch) -> R:

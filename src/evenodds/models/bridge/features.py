@@ -139,6 +139,17 @@ class Matrices(NamedTuple):
         """Some rows."""
         return Matrices(self.dense[rows], None if self.sparse is None else self.sparse[rows])
 
+    @property
+    def width(self) -> int:
+        """How many weights a class has, with its intercept."""
+        return 1 + self.dense.shape[1] + (0 if self.sparse is None else self.sparse.shape[1])
+
+    def scores(self, weights: Floats, offset: Any = 0.0) -> Floats:
+        """offset + features · weights, (rows, classes); the weights of the intercept come first."""
+        numbers = 1 + self.dense.shape[1]
+        total = offset + weights[0] + self.dense @ weights[1:numbers]
+        return np.asarray(total if self.sparse is None else total + self.sparse @ weights[numbers:])
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
