@@ -25,6 +25,8 @@ from evenodds.data.source import Batch
 from evenodds.tally import Tally, folded
 from evenodds.threads import Elsewhere, in_order
 
+SHARD = 1 << 16  # rows in memory that are passed over at once; fixed, so that sums do not depend on the threads
+HELD = 1 << 26  # bytes of what is read from files, up to which it is kept for the next pass
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -41,6 +41,10 @@ class Shard:
         """What people call it."""
         return self.path if self.groups is None else f"{self.path}, row groups {self.groups[0]} to {self.groups[1] - 1}"
 
+    def of(self, files: Files) -> Files:
+        """What it has of some files, as a source of its own."""
+        return dataclasses.replace(files, paths=(self.path,), groups=self.groups)
+
 
 class Stored(Protocol):
     """Where shards that were counted are kept."""
@@ -142,8 +146,7 @@ def _part(shard: Shard, count: Callable[[], tuple[bytes, Report]], many: Many) -
 
 def _count(shard: Shard, files: Files, reading: Reading, threads: int | None) -> tuple[bytes, Report]:
     """The tally of one shard, as the bytes in which it travels."""
-    mine = dataclasses.replace(files, paths=(shard.path,), groups=shard.groups)
-    tally, report = sum_source(mine, reading, threads)
+    tally, report = sum_source(shard.of(files), reading, threads)
     return tally.to_bytes(), report
 
 

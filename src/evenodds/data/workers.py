@@ -127,8 +127,8 @@ class Near(Elsewhere):
 def _task(task: bytes, shard: Shard, before: int) -> bytes:
     """What a worker does: the work on the batches of one shard."""
     near, work = cloudpickle.loads(task)
-    mine = dataclasses.replace(near.source.files, paths=(shard.path,), groups=shard.groups)
-    return bytes(cloudpickle.dumps(work(made(mine.batches(near.columns), near.steps, before, near.numbers))))
+    batches = shard.of(near.source.files).batches(near.columns)
+    return bytes(cloudpickle.dumps(work(made(batches, near.steps, before, near.numbers))))
 
 
 def _each(work: Callable[[Any], Any], batches: Iterator[Any]) -> list[Any]:
