@@ -23,16 +23,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from evenodds.arguments import tail_of
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import check_weights
 from evenodds.logs import log_sum
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, Tile, summed
+from evenodds.models.glm.blocks import Block, Floats, Rows, Tile, summed
 from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.losses import Loss
 from evenodds.models.glm.scoring import targets
 from evenodds.models.glm.separated import EITHER
-from evenodds.models.glm.sums import assembled, whole
+from evenodds.models.glm.sums import Grams, whole
 from evenodds.show import Figure, Frame, free
 
 if TYPE_CHECKING:
@@ -61,15 +62,12 @@ def sandwich(
     known = np.nan_to_num(bread)
 
     def work(block: Block) -> Floats:
-        outputs = loss.outputs
-        pairs = [(k, m) for k in range(outputs) for m in range(k + 1)]
-        grams = [Gram(block.width) for _ in pairs]
+        grams = Grams(block.width, loss.outputs)
         for tile in block.tiles():
             _, first, second = loss.slopes(tile.score(b), tile.y)
             weights = np.ones(len(tile.y)) if tile.weights is None else tile.weights
             if first.ndim == 2:
-                for (k, m), gram in zip(pairs, grams):
-                    gram.add(tile, weights * first[:, k] * first[:, m])
+                grams.add(tile, (weights * first[:, k] * first[:, m] for k, m in grams.pairs))
                 continue
             squares = first * first + loss.spread(tile.y)
             if kind in ("HC2", "HC3"):
@@ -82,8 +80,8 @@ def sandwich(
                     )
                 rest = np.maximum(rest, 1e-12)
                 squares = squares / (rest if kind == "HC2" else rest * rest)
-            grams[0].add(tile, weights * squares)
-        return assembled(pairs, grams, block.width, outputs)
+            grams.add(tile, [weights * squares])
+        return grams.lower
 
     filling = whole(summed(rows, work, threads), loss.outputs)
     if kind == "HC1":
@@ -173,12 +171,10 @@ def quantile(model: Regression, level: float) -> float:
     """How many standard errors to either side an interval reaches."""
     from scipy.special import ndtri, stdtrit
 
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r}: expected a probability, such as 0.95")
-    tail = 0.5 + level / 2
+    below = 1 - tail_of(level)
     if uses_t(model):
-        return float(stdtrit(model.totals.spare, tail)) if model.totals.spare > 0 else np.nan
-    return float(ndtri(tail))
+        return float(stdtrit(model.totals.spare, below)) if model.totals.spare > 0 else np.nan
+    return float(ndtri(below))
 
 
 def p_values(model: Regression, ratio: Floats) -> Floats:
