@@ -28,8 +28,8 @@ from evenodds.families import (
     Poisson,
     ZeroAndLog,
 )
-from evenodds.families.operations import operations
 from evenodds.labels import Labels
+from evenodds.models.operations import operations
 from evenodds.tally import Tally
 
 TOLERANCE = 1e-12

@@ -361,7 +361,7 @@ def test_rows_of_a_file_have_their_target_and_weights_in_columns(model, tmp_path
         verbs += [model.partial_fit, model.forget, model.leave_one_out]
     for verb in verbs:
         for y, weights in ((list("aabb"), None), (np.array(list("aabb")), None), (None, None), ("y", np.ones(4))):
-            with refused("rows of a file have their target and weights in columns: name them"):
+            with refused("the rows are in a file: give (y|sample_weight) as the name of one of its columns"):
                 verb(path, y, sample_weight=weights)
     path.write_text("x,y\n")
     for verb in (model.predict, model.predict_proba):

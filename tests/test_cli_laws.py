@@ -13,6 +13,7 @@ import pytest
 from command import invoke
 from evenodds.cli import COMMANDS, main, options
 from evenodds.cli.commands import Listed
+from evenodds.families import FAMILIES
 
 PAGE = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
 
@@ -292,3 +293,8 @@ def test_the_page_names_every_option():
     long = {opt for command in LEAVES.values() for param in command.params for opt in param.opts if opt[:2] == "--"}
     assert long - named == set()
     assert named - long - {"--help", "--version", "--no-header"} == set()
+
+
+def test_every_family_of_a_column_has_a_role():
+    words = {"WordCounts"}  # whose role is a column's own: --text
+    assert set(options.ROLES.values()) | words == {family.__name__ for family in FAMILIES.values()}

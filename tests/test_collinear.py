@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenodds.models.algebra.collinear import Roots, collinear
+from evenodds.models.algebra.relation import Part, number, relation
 from evenodds.models.glm.aliases import related
-from evenodds.models.glm.collinear import Roots, collinear
 from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.factor import Factor
-from evenodds.models.glm.relation import Part, number, relation
 
 N = 60
 rng = np.random.default_rng(4)

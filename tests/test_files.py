@@ -25,11 +25,11 @@ from evenodds.data.memory import table
 from evenodds.data.passes import number
 from evenodds.data.source import Memory
 from evenodds.data.sum import fold_of
-from evenodds.data.threads import in_order, threads_for
 from evenodds.data.typed_files import JsonReader, LineReader
 from evenodds.data.values import typed
 from evenodds.models.learn import learn, more
 from evenodds.texts import Marks, Texts
+from evenodds.threads import in_order, threads_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenodds.SchemaWarning")
 
@@ -457,3 +457,10 @@ def test_a_file_without_rows_has_nothing_to_be_told(tmp_path, estimator):
     for ask in (estimator.predict, estimator.predict_proba):
         with pytest.raises(eo.DataError, match=r"none\.csv has no rows"):
             ask(str(tmp_path / "none.csv"))
+
+
+def test_categories_of_a_file_may_all_be_missing(tmp_path):
+    (tmp_path / "learnt.csv").write_text("colour,class\n" + "red,a\nblue,b\n" * 5)
+    (tmp_path / "new.csv").write_text("colour\n" + "NA\n" * 3)
+    nb = eo.NaiveBayes(columns={"colour": eo.Categorical}).fit(tmp_path / "learnt.csv", "class")
+    np.testing.assert_allclose(nb.predict_proba(tmp_path / "new.csv"), 0.5)

@@ -16,7 +16,7 @@ from evenodds.data.geyser import geyser
 from evenodds.errors import DataError
 from evenodds.families import Dirichlet, Gaussian, Gaussians, gaussians
 from evenodds.families.density import bells
-from evenodds.families.from_histogram import Places
+from evenodds.families.from_histogram import Bins
 from evenodds.families.left_out import How, Left
 from test_kernel_columns import held_out_loss, two_humps
 
@@ -111,7 +111,7 @@ def test_it_has_all_the_probability_and_the_moments_of_what_it_draws(estimate, p
     assert drawn.var() == pytest.approx(found.variance, rel=0.03)
     if estimate == "mle":
         assert found.mean == pytest.approx(x.mean(), rel=1e-12)
-        places = Places.of(Gaussians.tally(x), eo.Column())
+        places = Bins.of(Gaussians.tally(x), eo.Column())
         known = gaussians._fitted(Gaussians.tally(x), eo.Column())[1]
         spread = np.average((places.at - x.mean()) ** 2 + known, weights=places.counts[:, 0])
         assert found.variance == pytest.approx(spread, rel=1e-9)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 import evenodds as eo
-from evenodds.data import threads
+from evenodds import threads
 from evenodds.models.glm.design import Design
 from evenodds.models.glm.inference import covariance, standard_errors
 from evenodds.models.glm.regression import Regression

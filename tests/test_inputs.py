@@ -13,10 +13,12 @@ import scipy.sparse as sp
 from sklearn.metrics import accuracy_score
 
 import evenodds as eo
-from evenodds.cells import codes
+from evenodds import texts
+from evenodds.cells import Coded, codes
 from evenodds.data.memory import table
 from evenodds.dates import as_dates
 from evenodds.kinds import kind
+from evenodds.texts import Texts
 from tables import COLUMNS, mixed
 
 
@@ -659,3 +661,10 @@ def test_a_text_that_is_no_date_is_named(wrong):
     for same in (at, at.astype("category")):
         with pytest.raises(eo.DataError, match=f"column 'at' holds '{wrong}', expected dates like 2024-03-01 or"):
             eo.NaiveBayes({"at": eo.Column(parts=("month",))}).fit(pd.DataFrame({"at": same}), list("xyxy"))
+
+
+def test_a_category_that_means_missing_is_missing_to_a_distribution_too():
+    shares = eo.Categorical.fit(["ham", "spam", "spam"], estimate="mle")
+    cells, labels, place, _ = texts.codes(Texts.of(["ham", "?", "eggs", None, "spam"]))
+    log_p = shares.log_prob(Coded(cells, labels, place))
+    np.testing.assert_allclose(np.exp(log_p), [1 / 3, np.nan, 0.0, np.nan, 2 / 3])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Binned, Categorical, Exponential, Gaussian, Poisson, numeric
-from evenodds.families.from_histogram import Places
+from evenodds.families.from_histogram import Bins
 from evenodds.families.leaves import Rows
 from evenodds.labels import Fixed, Labels
 from evenodds.models.classifier import NaiveBayes
@@ -285,7 +285,7 @@ def test_values_are_found_in_the_bins_in_which_they_were_counted(whole, middle, 
     x, column = middle + np.array(whole) * step, Column(Binned, origin=origin, bins=bins)
     leaves = numeric.leaves([x], Rows(np.zeros(len(x), np.int32), 1), {"x": column}, histogram=True)
     tally = Tally.of(Fixed(1), leaves)
-    found, places = Binned.estimate(tally, "mle", column=column), Places.of(tally, column)
+    found, places = Binned.estimate(tally, "mle", column=column), Bins.of(tally, column)
     counted = np.bincount(found.codes(x), minlength=len(found.shares))
     np.testing.assert_array_equal(counted, Binned.table(tally, column)[:, 0])
     np.testing.assert_array_equal(np.bincount(places.bins(x), minlength=len(places.at)), places.counts[:, 0])

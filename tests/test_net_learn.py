@@ -26,9 +26,9 @@ from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.reading import Columns, encode, families_of
 from evenodds.models.bayes_net.scores import CRITERIA, family_score
 from evenodds.models.bayes_net.structure import Structure
-from evenodds.models.bayes_net.structure_search import chow_liu, information, tan
+from evenodds.models.bayes_net.structure_search import chow_liu, pairwise_information, tan
 from evenodds.models.bayes_net.tallies import Settings, dense
-from evenodds.models.information import information as counted_information
+from evenodds.models.information import information
 from networks import ASIA, joint, random_network, random_structure
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -411,13 +411,13 @@ def test_the_kernel_of_information_says_what_the_table_says(seed):
     weights = rng.random(50) if rng.random() < 0.5 else None
     rows = type(rows)(rows.names, rows.states, rows.codes, weights)
     codes, sizes = rows.codes, rows.sizes
-    alone, within = information(rows), information(rows, rows.names[3])
+    alone, within = pairwise_information(rows), pairwise_information(rows, rows.names[3])
     for i, j in ((0, 1), (0, 2), (2, 1)):
         for found, some in ((alone[i, j], [i, j]), (within[i, j], [3, i, j])):
             known = (codes[some] >= 0).all(axis=0)
             table_ = np.zeros([sizes[k] for k in some])
             np.add.at(table_, tuple(codes[some][:, known]), 1.0 if weights is None else weights[known])
-            told = counted_information(table_)
+            told = information(table_)
             assert found == pytest.approx(told.nats / max(table_.sum(), 1e-300), abs=1e-12)
 
 
@@ -483,7 +483,7 @@ def test_chow_liu_is_the_best_of_all_trees():
     rng = np.random.default_rng(8)
     network = random_network(rng, 5, structure=Structure.of("n0 -> n1 -> n2; n1 -> n3; n0 -> n4"))
     rows = rows_of(network.sample(400, random_state=rng))
-    pairs = information(rows)
+    pairs = pairwise_information(rows)
     best = -math.inf
     for parents in itertools.product(range(5), repeat=4):  # of nodes 1 to 4; a cycle is no tree
         try:
@@ -840,7 +840,7 @@ def test_the_picture_has_every_node_and_plates_for_those_that_repeat():
 def test_independence_within_layers_is_tested_as_scipy_tests_each_of_them():
     layers = np.random.default_rng(3).integers(1, 20, (4, 3, 5)).astype(float)
     each = [stats.chi2_contingency(layer, lambda_="log-likelihood") for layer in layers]
-    found, statistic = counted_information(layers), sum(one.statistic for one in each)
+    found, statistic = information(layers), sum(one.statistic for one in each)
     assert 2 * found.nats == pytest.approx(statistic, rel=1e-12)
     assert found.degrees == sum(one.dof for one in each) == 4 * 2 * 4
     assert found.p_value == pytest.approx(stats.chi2.sf(statistic, found.degrees), rel=1e-12)

@@ -294,10 +294,8 @@ def test_the_rows_of_a_proof_are_those_of_the_files(tmp_path):
 
 def test_one_search_serves_the_line_and_the_verdict(hours, monkeypatch):
     searched = []
-    for module in ("separated_rows", "separation", "separator"):
-        monkeypatch.setattr(
-            f"evenodds.models.separators.{module}.cone", lambda rows: searched.append(rows) or cone(rows)
-        )
+    for module in ("glm.separated_rows", "separators.separation", "separators.separator"):
+        monkeypatch.setattr(f"evenodds.models.{module}.cone", lambda rows: searched.append(rows) or cone(rows))
     found = json.loads(run("separate", hours, "-t", "passed", "--json").stdout)
     assert len(searched) == 1
     frame = pd.get_dummies(pd.read_csv(hours), columns=["when"], drop_first=True)

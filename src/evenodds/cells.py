@@ -151,7 +151,7 @@ def is_text(type_: Any) -> bool:
     return bool(t.is_string(type_) or t.is_large_string(type_) or t.is_string_view(type_))
 
 
-def plain(raw: Any) -> Any:
+def without_views(raw: Any) -> Any:
     """Views of text, which few of Arrow's functions take, as text."""
     return raw.cast(pa.large_string()) if pa.types.is_string_view(raw.type) else raw
 
@@ -304,7 +304,7 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
 def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
     """A part of a date as category cells: the weekday's name, or the number of the year, month, day or hour."""
     raw = raw.arrow() if isinstance(raw, Coded) else raw
-    raw = plain(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
+    raw = without_views(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
     if is_text(type_of(raw)):
         written = raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw
         raw = all_dates(written)

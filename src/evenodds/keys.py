@@ -6,6 +6,11 @@ STEP, MIX = 0x9FB21C651E98DF25, 0xD6E8FEB86659FD93
 MASK = (1 << 64) - 1
 
 
+def encoded(text: str) -> bytes:
+    """A text in UTF-8; a lone surrogate, which UTF-8 has no bytes for, as three that are not UTF-8."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def key(text: bytes) -> int:
     """The key of a text: eight bytes at a time, multiplied and folded; its length last.
 

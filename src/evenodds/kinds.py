@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, is_text, plain, type_of
+from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, is_text, type_of, without_views
 from evenodds.dates import all_dates
 from evenodds.texts import FALSE, TRUE
 
@@ -26,7 +26,7 @@ def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
         if not named:
             return "number"
         raw = as_arrow(raw)
-    raw = plain(raw)
+    raw = without_views(raw)
     values = raw.drop_null()
     if not len(values):
         return "empty"

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from evenodds.errors import DataError, brief
 from evenodds.kernel import compiler, frozen
-from evenodds.keys import key
+from evenodds.keys import encoded, key
 from evenodds.label_kernels import encode, hash_blob, pack
 
 Keys = NDArray[np.uint64]
@@ -92,6 +92,20 @@ _READERS: dict[str, tuple[Callable[[str], Any], ...]] = {
 Axis_ = TypeVar("Axis_", bound="Grid")
 
 
+def find(known: NDArray[np.integer], keys: NDArray[np.integer]) -> Ints:
+    """Where each key is among sorted ones, or -1."""
+    if not len(known):
+        return np.full(len(keys), -1, np.int64)
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[place] == keys, place, -1)
+
+
+def find_one(known: Keys, key: int) -> int:
+    """Where one key is among sorted ones, or -1."""
+    place = int(np.searchsorted(known, np.uint64(key)))
+    return place if place < len(known) and int(known[place]) == key else -1
+
+
 class Grid:
     """Sorted integer keys without texts: the bins of a histogram."""
 
@@ -113,10 +127,7 @@ class Grid:
 
     def find(self, keys: NDArray[np.integer]) -> Ints:
         """Where each key is, or -1."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, np.int64)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, place, -1)
+        return find(self.keys, keys)
 
     def merge(self: Axis_, other: Axis_) -> tuple[Axis_, Ints, Ints]:
         """The union, and where each of the two axes' entries went."""
@@ -171,8 +182,8 @@ class Labels(Grid):
     @classmethod
     def coded(cls, texts: Sequence[str]) -> tuple[Labels, Ints]:
         """The label list of these texts, and the place of each text in it."""
-        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-        keys = hash_texts(encoded)
+        raw = [encoded(text) for text in texts]
+        keys = hash_texts(raw)
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         new = ordered[1:] != ordered[:-1]
@@ -183,9 +194,9 @@ class Labels(Grid):
             chosen = np.concatenate([order[:1], order[1:][new]])
             place[order] = np.concatenate([[0], np.cumsum(new)])
             for i, j in enumerate(chosen[place]):
-                if encoded[i] != encoded[j]:
+                if raw[i] != raw[j]:
                     raise _collision(texts[i], texts[j])
-        kept = [encoded[i] for i in chosen.tolist()]
+        kept = [raw[i] for i in chosen.tolist()]
         ends = np.cumsum([0, *map(len, kept)])
         return cls(keys[chosen], np.frombuffer(b"".join(kept), np.uint8), ends), place
 
@@ -252,8 +263,18 @@ class Labels(Grid):
         return {"keys": self.keys, "blob": self.blob, "ends": self.ends}
 
 
-def check_texts(name: str, blob: Bytes, ends: Ints) -> None:
-    """Refuse bytes from a file that are not texts in UTF-8, each cut between letters."""
+def check_cuts(name: str, ends: Ints, many: int, size: int) -> None:
+    """Refuse an array from a file that does not cut so much into so many parts, end to end."""
+    fits = ends.dtype == np.int64 and ends.shape == (many + 1,)
+    if not fits or ends[0] != 0 or ends[-1] != size or np.any(ends[1:] < ends[:-1]):
+        raise ValueError(f"{name} does not cut {size} into {many} parts")
+
+
+def check_texts(name: str, blob: Bytes, ends: Ints, many: int) -> None:
+    """Refuse arrays from a file that are not so many texts in UTF-8, end to end, each cut between letters."""
+    if blob.dtype != np.uint8 or blob.ndim != 1:
+        raise ValueError(f"the texts of {name} are no bytes")
+    check_cuts(f"{name}.ends", ends, many, len(blob))
     if blob.max(initial=0) < 128:  # plain ASCII
         return
     try:

@@ -160,11 +160,7 @@ def axis_of(kind: Any, name: str, arrays: Mapping[str, Numbers], known: set[str]
         return AXES[kind](keys)
     known |= {f"{name}.blob", f"{name}.ends"}
     blob, ends = array(arrays, f"{name}.blob"), array(arrays, f"{name}.ends")
-    if blob.dtype != np.uint8 or blob.ndim != 1 or ends.dtype != np.int64 or ends.shape != (len(keys) + 1,):
-        raise ValueError(f"the texts of {name} do not fit its keys")
-    if ends[0] != 0 or ends[-1] != len(blob) or np.any(ends[1:] < ends[:-1]):
-        raise ValueError(f"the texts of {name} are cut out of order")
-    check_texts(name, blob, ends)
+    check_texts(name, blob, ends, len(keys))
     return Labels(keys, blob, ends)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evenodds.keys import encoded
 from evenodds.labels import Bytes, Ints, Labels, laid
 from evenodds.number_kernels import JUNK, LONG, SCANNED, WORD, fives, lay, nearest, scan, short
 
@@ -58,9 +59,7 @@ class Texts:
         >>> [Texts.of(["ham", None, ""]).text(i) for i in range(3)]
         ['ham', None, '']
         """
-        return cls.of_bytes(
-            [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
-        )
+        return cls.of_bytes([encoded(text) if isinstance(text, str) else text for text in texts])
 
     @classmethod
     def of_bytes(cls, texts: Sequence[bytes | None]) -> Texts:

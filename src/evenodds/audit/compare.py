@@ -21,13 +21,13 @@ from evenodds.cells import Coded, as_column
 from evenodds.data.decide import decide
 from evenodds.data.memory import Table, table
 from evenodds.data.sum import target_codes
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
 from evenodds.models.shell import drop, eager, has_frame
 from evenodds.schema import Schema, SchemaWarning
 from evenodds.show import Frame, percent
+from evenodds.threads import in_order
 
 MEASURES = ("accuracy", "log loss")
 MOST = 8  # sizes, each twice the one before

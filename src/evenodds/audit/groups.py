@@ -34,13 +34,13 @@ from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import cells, target_codes
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Labels, canonical
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
+from evenodds.threads import in_order
 
 BITS = 7  # of the log-odds' mantissa, as in the histograms of numbers: what is nearer than 1 in 256 is a tie
 ROWS = 1 << 17  # counted at once

@@ -39,12 +39,12 @@ from evenodds.audit.ranked import EXACT, keys_of, scores_of
 from evenodds.audit.scores import ROUNDING
 from evenodds.cells import Coded, as_column
 from evenodds.data.sum import CLASSES, target_codes
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, Rows, check_weights, count
 from evenodds.labels import Fixed, Grid, Ints, Labels, canonical
 from evenodds.logs import log_sum
 from evenodds.tally import Leaf, Numbers, Tally
+from evenodds.threads import in_order
 
 BINS = 15  # of confidence, equally wide, each with its lower end
 RANKED = 32  # classes up to which there is an AUC: k histograms of k groups each are kept for it

@@ -15,8 +15,8 @@ from evenodds.bandits import kernels
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
 from evenodds.bandits.worlds import World, world_of
-from evenodds.data.threads import in_order
 from evenodds.show import Figure, Frame
+from evenodds.threads import in_order
 
 Floats = NDArray[np.float64]
 SHARD = 8  # runs that are played by one thread at a time

@@ -64,7 +64,7 @@ def predict(
     from evenodds.data.passes import flat
     from evenodds.data.report import Report
     from evenodds.data.source import needed
-    from evenodds.data.threads import Elsewhere, handed_on
+    from evenodds.threads import Elsewhere, handed_on
 
     _check_kind(output, as_json)
     found: Any = data.load_any(model)

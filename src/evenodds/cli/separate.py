@@ -48,7 +48,7 @@ def separate(
     """
     if target is None:
         raise WrongUsageError("which column holds the classes? Name it with --target")
-    from evenodds.models.separators.separated_rows import read_rows
+    from evenodds.models.glm.separated_rows import read_rows
     from evenodds.text.words import Words
 
     told = options.columns_of(roles, Words(), target) or None

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from evenodds.data.csv_kernels import AT, LINE, ODD, OPEN, RAGGED, ROWS, SPARE, split, stitch, turn
 from evenodds.data.dialect import Dialect, Told, detect
 from evenodds.data.encoding import SAMPLE, Utf8, exactly
+from evenodds.data.memory import check_named_once
 from evenodds.data.report import Report, Trouble
 from evenodds.errors import DataError
 from evenodds.instructions import WIDE
@@ -85,10 +86,6 @@ class CsvBatch:
         """How to find a row again."""
         return f"{self.file}, line {self.lines[row]:,}"
 
-    def raw(self, row: int) -> builtins.bytes:
-        """A row as it is in the file (in UTF-8), without its line end."""
-        return self.block[self.spans[row, 0] : self.spans[row, 1]].tobytes()
-
     def append(self, extra: Sequence[builtins.bytes]) -> builtins.bytes:
         """Every row as it is in the file, then its extra bytes (a separator and a cell, say), then a line end."""
         if len(extra) != self.rows:
@@ -122,9 +119,7 @@ class CsvReader:
         named = [text or "" for text in first] if self.dialect.header else [""] * self._columns
         self.names = [text.strip() or f"x{j}" for j, text in enumerate(named)]
         self._places = {text: j for j, text in enumerate(self.names)}
-        for j, text in enumerate(self.names):
-            if self._places[text] != j:
-                raise DataError(f"{name}, line {line}: two columns are named {text!r}: rename one")
+        check_named_once(self.names, f"{name}, line {line}: ")
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[CsvBatch]:
         """All rows, in their order, with all columns: those that nobody asks for cost next to nothing."""

@@ -21,13 +21,13 @@ from evenodds.data.query import Query, is_query
 from evenodds.data.source import Batch, Memory, Source, needed
 from evenodds.data.spark import Spark, is_spark
 from evenodds.data.streams import Counted, Progress, buffered, decompressed, opened, said, uncompressed
-from evenodds.data.threads import handed_on
 from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
 from evenodds.data.values import typed
 from evenodds.errors import DataError, several
 from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks, Texts, joined
+from evenodds.threads import handed_on
 
 SAMPLE_BYTES = 1 << 26  # of a sample whose rows are very long
 _FORMATS = {

@@ -53,8 +53,5 @@ def _column(parts: list[Any]) -> Any:
 
 def _chunks(part: Any) -> list[Any]:
     """A part of a column as Arrow has it: categories by their texts."""
-    if isinstance(part, Coded):
-        places = pa.array(part.places, mask=part.places < 0)
-        return [pa.array(part.labels.texts(), pa.string()).take(places)]
-    found = as_column(part)
+    found = part.arrow() if isinstance(part, Coded) else as_column(part)
     return found.chunks if isinstance(found, pa.ChunkedArray) else [pa.array(found)]

@@ -6,7 +6,7 @@ by shard, in a pool of threads, and added in order: the same bits for any number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, as_column, codes, is_text, plain, unmasked
+from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, as_column, codes, is_text, unmasked, without_views
 from evenodds.errors import DataError, did_you_mean
 from evenodds.texts import Texts
 
@@ -93,7 +93,7 @@ def _slice(raw: Raw | Coded, start: int, stop: int) -> Raw | Coded:
 
 
 def _take(raw: Raw | Coded, rows: NDArray[np.int64]) -> Raw | Coded:
-    return plain(raw).take(arrow_numbers(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
+    return without_views(raw).take(arrow_numbers(rows)) if isinstance(raw, (pa.Array, pa.ChunkedArray)) else raw[rows]
 
 
 def table(x: Any, names: Sequence[str] | None = None) -> Table:
@@ -176,8 +176,7 @@ def _of_array(x: NDArray[Any], names: Sequence[str] | None) -> Table:
             f"Expected 2D array, got {x.ndim}D array instead: a table has rows and columns. "
             "Reshape your data with array.reshape(-1, 1) if it has one column, array.reshape(1, -1) if it has one row"
         )
-    if x.dtype.kind == "c":
-        raise DataError("Complex data not supported: give the real and the imaginary part as two columns")
+    _check_real(x.dtype)
     names = [f"x{j}" for j in range(x.shape[1])] if names is None else names
     if x.dtype.kind in "OUST":
         columns = {name: _of_objects(x[:, j], name) for j, name in enumerate(names)}
@@ -202,8 +201,7 @@ def _of_objects(x: NDArray[Any], name: str) -> Raw:
 def _of_sparse(x: Any, names: Sequence[str] | None) -> Table:
     rows = x.tocsr()
     names = [f"x{j}" for j in range(rows.shape[1])] if names is None else names
-    if rows.dtype.kind == "c":
-        raise DataError("Complex data not supported: give the real and the imaginary part as two columns")
+    _check_real(rows.dtype)
     columns: dict[str, Any] = dict.fromkeys(names)
     return Table(
         columns, rows.shape[0], named=False, dense=lambda places: np.asarray(rows[places].toarray(), np.float64)
@@ -215,9 +213,8 @@ def _of_pandas(x: Any) -> Table:
         x = x.to_frame(name="x0" if x.name is None else x.name)
     columns: dict[str, Any] = {}
     read: dict[tuple[Any, ...], Coded] = {}  # categories that columns share are read once
+    check_named_once(map(str, x.columns))
     for name, series in x.items():
-        if str(name) in columns:
-            raise DataError(f"two columns are named {str(name)!r}: rename one")
         if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
             columns[str(name)] = series.to_numpy()
         elif hasattr(series.array, "categories"):
@@ -237,17 +234,27 @@ def _of_categories(cells: Any, read: dict[tuple[Any, ...], Coded]) -> Coded:
 
 
 def _arrow_of_pandas(series: Any, name: str) -> Any:
-    if series.dtype.kind == "c":
-        raise DataError(f"column {name!r}: Complex data not supported: give the real and the imaginary part apart")
+    _check_real(series.dtype, f"column {name!r}: ")
     return as_arrow(series)
 
 
+def _check_real(dtype: Any, where: str = "") -> None:
+    if dtype.kind == "c":
+        raise DataError(f"{where}Complex data not supported: give the real and the imaginary part as two columns")
+
+
 def _of_arrow(x: pa.Table, rows: int) -> Table:
-    columns = {name: _dictionary(x.column(i)) for i, name in enumerate(x.column_names)}
-    if len(columns) < x.num_columns:
-        twice = next(name for name in x.column_names if x.column_names.count(name) > 1)
-        raise DataError(f"two columns are named {twice!r}: rename one")
-    return Table(columns, rows)
+    check_named_once(x.column_names)
+    return Table({name: _dictionary(x.column(i)) for i, name in enumerate(x.column_names)}, rows)
+
+
+def check_named_once(names: Iterable[str], where: str = "") -> None:
+    """Refuse columns of which two have one name."""
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            raise DataError(f"{where}two columns are named {name!r}: rename one")
+        seen.add(name)
 
 
 def _dictionary(raw: Any) -> Raw | Coded:

@@ -22,9 +22,11 @@ from evenodds.data.kept import Kept, Picked
 from evenodds.data.ranges import cut
 from evenodds.data.report import Report
 from evenodds.data.source import Batch
-from evenodds.data.threads import Elsewhere, in_order
 from evenodds.tally import Tally, folded
+from evenodds.threads import Elsewhere, in_order
 
+SHARD = 1 << 16  # rows in memory that are passed over at once; fixed, so that sums do not depend on the threads
+HELD = 1 << 26  # bytes of what is read from files, up to which it is kept for the next pass
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -18,9 +18,9 @@ from evenodds.data.processes import Workers
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.sum import sum_source
-from evenodds.data.threads import in_turn
 from evenodds.errors import DataError
 from evenodds.tally import Tally
+from evenodds.threads import in_turn
 
 ROWS = 1 << 20  # of a Parquet file that make a shard, at least
 OnError = Literal["stop", "skip"]
@@ -40,6 +40,10 @@ class Shard:
     def name(self) -> str:
         """What people call it."""
         return self.path if self.groups is None else f"{self.path}, row groups {self.groups[0]} to {self.groups[1] - 1}"
+
+    def of(self, files: Files) -> Files:
+        """What it has of some files, as a source of its own."""
+        return dataclasses.replace(files, paths=(self.path,), groups=self.groups)
 
 
 class Stored(Protocol):
@@ -113,9 +117,9 @@ def _begin(workers: Workers, files: Files, reading: Reading, many: Many, shard: 
     """What gives a shard's tally: known from before, counted by another process from now on, or here when called."""
     known = None if many.stored is None else many.stored.get(shard)
     if many.workers > 1 and known is None:
-        count = workers.begin(shard.name, _count, shard, plain(files), reading, 1)
+        count = workers.begin(shard.name, _count, shard, how_read(files), reading, 1)
     else:
-        count = functools.partial(_count, shard, plain(files), reading, many.threads)
+        count = functools.partial(_count, shard, how_read(files), reading, many.threads)
 
     def part() -> Part:
         found = known or _part(shard, count, many)
@@ -142,11 +146,10 @@ def _part(shard: Shard, count: Callable[[], tuple[bytes, Report]], many: Many) -
 
 def _count(shard: Shard, files: Files, reading: Reading, threads: int | None) -> tuple[bytes, Report]:
     """The tally of one shard, as the bytes in which it travels."""
-    mine = dataclasses.replace(files, paths=(shard.path,), groups=shard.groups)
-    tally, report = sum_source(mine, reading, threads)
+    tally, report = sum_source(shard.of(files), reading, threads)
     return tally.to_bytes(), report
 
 
-def plain(files: Files) -> Files:
+def how_read(files: Files) -> Files:
     """How files are read, without what belongs to this process."""
     return dataclasses.replace(files, paths=(), progress=None, names=(), dialects={})

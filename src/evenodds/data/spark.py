@@ -21,18 +21,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenodds.data import threads as pool
+from evenodds import threads as pool
 from evenodds.data.memory import Table, table
 from evenodds.data.passes import made
 from evenodds.data.source import TableBatch, needed
 from evenodds.data.spark_session import said, session
-from evenodds.data.threads import Elsewhere
 from evenodds.data.travel import FAILED, SCHEMA, carried, chunks, gathered, merge, order, pieces, runs, values
 from evenodds.data.values import typed
 from evenodds.errors import DataError, several
 from evenodds.schema import SAMPLE
 from evenodds.tally import folded
 from evenodds.texts import Marks, Texts
+from evenodds.threads import Elsewhere
 
 PIECE = 1 << 23  # bytes of a sum that travel as one cell
 HERE = 1 << 27  # bytes of sums that the driver adds itself

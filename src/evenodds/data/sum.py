@@ -14,13 +14,13 @@ from evenodds.data.passes import Summed, added, keeping, kept_by, number
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.data.threads import in_order, threads_for
 from evenodds.families.leaves import Floats, Rows, count, one_each
 from evenodds.families.words import LEAF, count_words
 from evenodds.labels import Fixed, Grid
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 from evenodds.text.counts import Counts
+from evenodds.threads import in_order, threads_for
 
 CLASSES = ("", "classes")  # the target's leaf: how many rows of each class; no family has a leaf of that name
 

@@ -11,15 +11,15 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenodds.cells import as_column, is_text
+from evenodds.cells import as_column, is_text, type_of
 from evenodds.data.encoding import in_utf8, unicode_of
-from evenodds.data.memory import Table, table
+from evenodds.data.memory import Table, check_named_once, table
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import TableBatch
-from evenodds.data.threads import handed_on
 from evenodds.errors import DataError
 from evenodds.schema import SAMPLE
 from evenodds.texts import Texts
+from evenodds.threads import handed_on
 
 CELLS = 5 << 17  # of a batch
 LONG = 1 << 24  # bytes of a batch, where rows are long
@@ -51,9 +51,7 @@ def _looked(file: Any, wanted: list[str], groups: range) -> tuple[int, list[str]
 def _names(schema: Any, where: str) -> list[str]:
     """The columns, each with a name of its own."""
     names = list(schema.names)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{where}: two columns are named {twice!r}: rename one")
+    check_named_once(names, f"{where}: ")
     return names
 
 
@@ -65,7 +63,7 @@ def _batch(part: Any, start: int, file: str) -> TableBatch:
         try:
             column.validate(full=True)
         except pa.ArrowInvalid as error:
-            if "UTF8" not in str(error) or not is_text(_value_type(column)):
+            if "UTF8" not in str(error) or not is_text(type_of(column)):
                 raise
             column, count = _replaced(column)
             garbled[name] = Trouble(count, f"near {file}, row {start + 1:,}")
@@ -81,10 +79,6 @@ def _plain(column: Any) -> Any:
     if isinstance(column.type, pa.BaseExtensionType):
         return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
     return column
-
-
-def _value_type(column: Any) -> Any:
-    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
 def _replaced(column: Any) -> tuple[Any, int]:

@@ -20,8 +20,8 @@ from evenodds.data.files import Files
 from evenodds.data.memory import Table
 from evenodds.data.passes import added, made
 from evenodds.data.processes import Workers
-from evenodds.data.shards import Shard, plain, shards_of
-from evenodds.data.threads import Elsewhere, in_turn
+from evenodds.data.shards import Shard, how_read, shards_of
+from evenodds.threads import Elsewhere, in_turn
 
 
 @dataclass(eq=False)
@@ -33,7 +33,7 @@ class Sharded:
 
     def __reduce__(self) -> Any:
         """What travels with work knows how files are read, not which."""
-        return Sharded, (plain(self.files), self.workers)
+        return Sharded, (how_read(self.files), self.workers)
 
     @property
     def name(self) -> str:
@@ -127,8 +127,8 @@ class Near(Elsewhere):
 def _task(task: bytes, shard: Shard, before: int) -> bytes:
     """What a worker does: the work on the batches of one shard."""
     near, work = cloudpickle.loads(task)
-    mine = dataclasses.replace(near.source.files, paths=(shard.path,), groups=shard.groups)
-    return bytes(cloudpickle.dumps(work(made(mine.batches(near.columns), near.steps, before, near.numbers))))
+    batches = shard.of(near.source.files).batches(near.columns)
+    return bytes(cloudpickle.dumps(work(made(batches, near.steps, before, near.numbers))))
 
 
 def _each(work: Callable[[Any], Any], batches: Iterator[Any]) -> list[Any]:

@@ -19,8 +19,8 @@ from evenodds.families.distribution import (
     generator,
     not_negative,
     some,
-    spread,
     tidy,
+    with_axes_of,
 )
 from evenodds.families.leaves import Floats, Rows, count, read, share
 from evenodds.families.left_out import ROUNDING, Counted, How, Left, once_each
@@ -100,7 +100,7 @@ class Beta(Conjugate):
         """log density at θ = x."""
         from scipy.special import xlog1py, xlogy
 
-        theta = spread(x, self.a)
+        theta = with_axes_of(x, self.a)
         inside = (theta >= 0) & (theta <= 1)
         t = np.where(inside, theta, 0.5)
         return np.where(inside, xlogy(self.a - 1, t) + xlog1py(self.b - 1, -t) - self.log_normaliser(), -np.inf)

@@ -13,11 +13,11 @@ import numpy as np
 from evenodds.families import kernels, numeric
 from evenodds.families.base import COLUMN, Estimate, Reading
 from evenodds.families.categorical import Dirichlet, shares_read
-from evenodds.families.distribution import Distribution, Seed, drawn, generator, look_up, some, spread, tidy
+from evenodds.families.distribution import Distribution, Seed, drawn, generator, look_up, some, tidy, with_axes_of
 from evenodds.families.from_histogram import FromHistogram, as_labels
-from evenodds.families.leaves import Floats, plain
+from evenodds.families.leaves import Floats, ungrouped
 from evenodds.families.left_out import Counted, How, Left, once_each
-from evenodds.labels import Ints
+from evenodds.labels import Fixed, Ints
 from evenodds.schema import Column
 from evenodds.tally import Tally
 
@@ -99,7 +99,7 @@ class Binned(FromHistogram):
         start = cls.prior(prior)
         within = (counts * _log_density(edges, tails, lump)[:, None]).sum(axis=0)
         shares = start.log_evidence(as_labels(counts, tally))
-        return tidy(shares + (within[0] if plain(tally) else within))
+        return tidy(shares + (within[0] if ungrouped(tally) else within))
 
     @classmethod
     def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
@@ -107,7 +107,7 @@ class Binned(FromHistogram):
         edges, counts, tails, lump = _cut(tally, column)
         whole = column.origin == 0 and _whole(numeric.histogram(tally)[0])
         if estimate == "mle":
-            values = counts[:, 0] if plain(tally) else counts
+            values = counts[:, 0] if ungrouped(tally) else counts
             return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin, whole)
         posterior = cls.posterior(tally, prior, column)
         return cls(edges, posterior.mode if estimate == "map" else posterior.mean, tails, lump, column.origin, whole)
@@ -118,7 +118,7 @@ class Binned(FromHistogram):
         edges, counts, tails, lump = _cut(tally, how.column)
         bins = cls(edges, counts, tails, lump, how.column.origin)
         start = cls.prior(how.prior, how.strength)
-        prior = np.broadcast_to(np.asarray(start.concentration, float), len(counts))
+        _, counts, prior = start.aligned(Fixed(len(counts)), counts)
         table = Counted(counts, prior, np.ones(len(counts), bool))
 
         def says(values: Ints, left: Left) -> Floats:
@@ -155,7 +155,7 @@ class Binned(FromHistogram):
     def _log_table(self) -> Floats:
         """log density of each bin and group, and a last row for the missing."""
         with np.errstate(divide="ignore"):
-            table = np.log(self.shares) + spread(_log_density(self.edges, self.tails, self.lump), self.shares[0])
+            table = np.log(self.shares) + with_axes_of(_log_density(self.edges, self.tails, self.lump), self.shares[0])
         return np.concatenate([table, np.full((1, *table.shape[1:]), np.nan)])
 
     def codes(self, x: Floats) -> Any:
@@ -270,4 +270,4 @@ def _cut_anew(tally: Tally, column: Column) -> Cut:
         edges[lump], edges[lump + 1] = column.origin, np.nextafter(column.origin, np.inf)
     grouped = np.add.reduceat(counts, starts, axis=0)
     first, last = (0.0 if lump == i else float(1 / (grouped[i].sum() + 2)) for i in (0, len(grouped) - 1))
-    return edges, grouped, (first, 0.0 if lump == len(grouped) - 1 else last), lump
+    return edges, grouped, (first, last), lump

@@ -26,6 +26,7 @@ from evenodds.families.distribution import (
 )
 from evenodds.families.leaves import Floats, Rows, axis_of, count_many, read, share
 from evenodds.families.left_out import Counted, How, Left, once_each
+from evenodds.families.unseen import log_unseen
 from evenodds.labels import Grid, Ints, Labels, canonical
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
@@ -63,15 +64,19 @@ class Dirichlet(Conjugate):
         return self._with(tally, 1.0)
 
     def _with(self, tally: Tally, times: float) -> Self:
-        axis, counts = axis_of(tally, "labels"), read(tally, "labels")
-        prior = np.asarray(self.concentration, float)
-        if self.labels is not None and self.labels != axis:
-            union, mine, theirs = self.labels.merge(axis)
-            aligned, wide = np.zeros((len(union), *counts.shape[1:])), np.zeros((len(union), *prior.shape[1:]))
-            aligned[theirs], wide[mine] = counts, prior
-            axis, counts, prior = union, aligned, wide
+        axis, counts, prior = self.aligned(axis_of(tally, "labels"), read(tally, "labels"))
         prior = prior[:, None] if counts.ndim > 1 and prior.ndim == 1 else prior
         return type(self)(prior + times * counts, axis)
+
+    def aligned(self, axis: Grid, counts: Floats) -> tuple[Grid, Floats, Floats]:
+        """The labels of some counts and its own, and of each the counts and the pseudo-counts."""
+        prior = np.asarray(self.concentration, float)
+        if self.labels is None or self.labels == axis:
+            return axis, counts, np.broadcast_to(prior, (len(axis), *prior.shape[1:]))
+        union, mine, theirs = self.labels.merge(axis)
+        aligned, wide = np.zeros((len(union), *counts.shape[1:])), np.zeros((len(union), *prior.shape[1:]))
+        aligned[theirs], wide[mine] = counts, prior
+        return union, aligned, wide
 
     def log_evidence(self, tally: Tally) -> Any:
         """The log probability of a tally's values; -inf where one is among them that the prior gives no mass."""
@@ -216,21 +221,10 @@ class Categorical(Family):
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log θ of each value with its own row taken out; one that no other row has is unseen."""
-        labels, counts = axis_of(tally, "labels"), cls.table(tally)
         start = cls.prior(how.prior, how.strength)
-        known = start.labels
-        if known is not None:
-            union, mine, theirs = known.merge(labels)
-            wide, prior, stays = (
-                np.zeros((len(union), counts.shape[1])),
-                np.zeros(len(union)),
-                np.zeros(len(union), bool),
-            )
-            wide[theirs], prior[mine], stays[mine] = counts, start.concentration, True
-            table, labels = Counted(wide, prior, stays), union
-        else:
-            prior = np.broadcast_to(np.asarray(start.concentration, float), len(counts))
-            table = Counted(counts, prior, np.zeros(len(counts), bool))
+        labels, counts, prior = start.aligned(axis_of(tally, "labels"), cls.table(tally))
+        stays = np.zeros(len(labels), bool) if start.labels is None else start.labels.find(labels.keys) >= 0
+        table = Counted(counts, prior, stays)
 
         def evidence(x: Coded, left: Left) -> Floats:
             values = labels.find(x.labels.keys)[x.places]
@@ -238,7 +232,7 @@ class Categorical(Family):
             if strange.any():
                 text = x.labels.text(int(x.places[np.argmax(strange)]))
                 raise DataError(f"the value {text!r} was never learnt: only rows that were learnt can be left out")
-            return once_each(values, len(table.counts), left, says)
+            return once_each(values, len(labels), left, says)
 
         def says(values: Ints, left: Left) -> Floats:
             strange = values < 0
@@ -246,19 +240,30 @@ class Categorical(Family):
             log_p[strange] = -np.inf
             if how.unseen:
                 never = np.flatnonzero(strange | table.lost(np.where(strange, 0, values), left))
-                log_p[never] = _unseen(table, left.some(never), how)
+                some = left.some(never)
+                kept = (stays | (counts.sum(axis=1) > 0)).sum() - (some.amounts[:, None] > 0)
+                log_p[never] = log_unseen(how.strength, how.kind == "pooled", kept, some.without(counts.sum(axis=0)))
             return log_p
 
         return evidence
 
     def log_prob(self, x: Any) -> Floats:
         """log θ of each value; -inf for a value that is not in the list, NaN for a null."""
-        cells = codes(as_column(x))
+        return self.said_of(codes(as_column(x)), self.log_table(unseen=-np.inf, missing=np.nan))
+
+    def log_table(self, unseen: Any, missing: float) -> Floats:
+        """log θ of each value; then what is said of one that is not in the list, and of a null."""
         with np.errstate(divide="ignore"):
             table = np.log(self.shares)
-        table = np.concatenate([table, np.full((1, *table.shape[1:]), -np.inf), np.full((1, *table.shape[1:]), np.nan)])
-        rows = np.append(self.labels.find(cells.labels.keys)[cells.place], len(table) - 1)
-        return look_up(table[np.where(rows < 0, len(table) - 2, rows)], cells.codes)
+        rest = np.empty((2, *table.shape[1:]))
+        rest[0], rest[1] = unseen, missing
+        return np.concatenate([table, rest])
+
+    def said_of(self, cells: Coded, table: Floats) -> Floats:
+        """The row of such a table for each cell."""
+        place, unseen, missing = self.labels.find(cells.labels.keys), len(table) - 2, len(table) - 1
+        rows = np.append(np.where(place < 0, unseen, place), missing)  # of each label; a place of -1 is a null
+        return look_up(table[rows[np.append(cells.place, -1)]], cells.codes)
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ count_i log θ_i."""
@@ -297,19 +302,6 @@ def shares_read(
         for v in rows:
             shares = {"p": estimate.shares[v, group], "low": low[v, group], "high": high[v, group]}
             yield Reading(group, values[v], shares)
-
-
-def _unseen(table: Counted, left: Left, how: How) -> Floats:
-    """log of the smoothing mass of values that no row but the one left out has; 0 where there is none."""
-    if how.strength == 0 or how.estimate == "mle":
-        return np.zeros((len(left.groups), left.n_groups))
-    n = left.without(table.counts.sum(axis=0))
-    if how.kind == "flat":
-        values = (table.stays | (table.counts.sum(axis=1) > 0)).sum() - (left.amounts[:, None] > 0)
-        mass = how.strength * values + n  # 0 where no value is left: then nothing is said
-        return np.asarray(np.log(how.strength) - np.log(np.where(mass > 0, mass, how.strength)))
-    everything = table.counts.sum() - left.amounts[:, None]
-    return np.asarray(np.log(how.strength / (everything + 1)) - np.log(how.strength + n))
 
 
 def _named(name: str, values: Any, labels: Any) -> str:

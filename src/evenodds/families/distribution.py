@@ -122,7 +122,7 @@ def drawn(rng: np.random.Generator, shares: Any, size: int) -> NDArray[np.int64]
     return np.minimum(found, len(cumulative) - 1)
 
 
-def spread(x: Any, parameter: Any) -> Floats:
+def with_axes_of(x: Any, parameter: Any) -> Floats:
     """x with one more axis for each axis of the parameter."""
     x = np.asarray(x, dtype=np.float64)
     return x.reshape(x.shape + (1,) * np.ndim(parameter))

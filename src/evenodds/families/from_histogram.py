@@ -13,12 +13,13 @@ from evenodds.families.base import COLUMN, Family
 from evenodds.families.categorical import Dirichlet
 from evenodds.families.distribution import tidy
 from evenodds.families.leaves import Floats, Rows, read_exactly, share
+from evenodds.families.left_out import Left
 from evenodds.labels import Fixed, Ints, Labels
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Tally
 
 
-class Places(NamedTuple):
+class Bins(NamedTuple):
     """Where the histogram's bins stand, how wide they are, and how many values of each group each has."""
 
     keys: Ints
@@ -28,7 +29,7 @@ class Places(NamedTuple):
     origin: float
 
     @staticmethod
-    def of(tally: Tally, column: Column) -> Places:
+    def of(tally: Tally, column: Column) -> Bins:
         """Every value at the same part of its bin: the one at which the mean of all is right."""
         keys, counts = numeric.histogram(tally)
         lower, upper = numeric.edges(keys)
@@ -42,12 +43,12 @@ class Places(NamedTuple):
         if away > 0:  # outwards from zero: the part of a bin's width at which Σ x is right
             part = (total - float(each @ inner)) / reach if abs(reach) > 1e-3 * away else 0.5
         at = inner + min(max(part, 0.0), 1.0) * width + column.origin
-        return Places(keys, at, np.abs(width), counts, column.origin)
+        return Bins(keys, at, np.abs(width), counts, column.origin)
 
     @staticmethod
-    def some(tally: Tally, column: Column) -> Places:
+    def some(tally: Tally, column: Column) -> Bins:
         """The same, refused where there are none."""
-        found = Places.of(tally, column)
+        found = Bins.of(tally, column)
         if not len(found.at):
             raise DataError("no values, so there is no density")
         return found
@@ -65,6 +66,18 @@ class Places(NamedTuple):
 def as_labels(counts: Floats, tally: Tally) -> Tally:
     """Counts per bin and group as a Dirichlet's tally."""
     return Tally.of(tally.groups, {("bins", "labels"): Leaf(Fixed(len(counts)), dd.of(counts))})
+
+
+def or_all(found: Floats, n: Floats, left: Left, others: Floats, all_n: Floats) -> Floats:
+    """log density of each row's value, from log (count · density); a group without values is like all together."""
+    empty = (n == 0) & ~left.lost
+    return np.asarray(np.where(empty, others[:, None], found) - np.log(np.where(empty, all_n[:, None], n)))
+
+
+def blended(found: Floats, n: Floats, pseudo: Floats, weight: Floats) -> Floats:
+    """The same with so many pseudo-rows in each group, of which log (count · density) is `pseudo`."""
+    total = n + weight[:, None]
+    return np.asarray(np.logaddexp(found, pseudo[:, None]) - np.log(np.where(total > 0, total, 1.0)))
 
 
 class FromHistogram(Family):
@@ -119,7 +132,7 @@ class FromHistogram(Family):
 
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ count_b log p(place_b); exact where the values stand at the bins' places."""
-        places = Places.of(tally, Column(origin=self.origin))
+        places = Bins.of(tally, Column(origin=self.origin))
         each = self.log_prob(places.at)
         single = each.ndim == 1
         each, counts = each.reshape(len(places.at), -1), places.counts

@@ -12,9 +12,9 @@ import numpy as np
 from evenodds.families.base import COLUMN, Estimate, Reading
 from evenodds.families.density.bells import Bells, chosen
 from evenodds.families.distribution import Distribution, Seed, by_group, drawn, generator, groups_last, some, tidy
-from evenodds.families.from_histogram import FromHistogram, Places
+from evenodds.families.from_histogram import Bins, FromHistogram, blended, or_all
 from evenodds.families.kernel import Kernel
-from evenodds.families.leaves import Floats, plain, share
+from evenodds.families.leaves import Floats, share, ungrouped
 from evenodds.families.left_out import How, Left, less
 from evenodds.families.normal_gamma import LOG_2PI
 from evenodds.logs import log_sum
@@ -83,7 +83,7 @@ class Gaussians(FromHistogram):
                 means[mine, g], variances[mine, g] = bells.means, bells.variances
         if last:
             weights[-1] = before.total / total
-        weights, means, variances = (part[:, 0] if plain(tally) else part for part in (weights, means, variances))
+        weights, means, variances = (part[:, 0] if ungrouped(tally) else part for part in (weights, means, variances))
         return cls(weights, means, variances, column.origin)
 
     @classmethod
@@ -115,11 +115,9 @@ class Gaussians(FromHistogram):
                     found[mine, g] = _without(bells, bells.shares[bins[mine]], counts[g], slack.min(), *rows)
                 if how.estimate == "mle":  # a group without values is like all together
                     assert together is not None
-                    like_all, all_n = (n == 0) & ~left.lost, less(np.full(len(x), pooled.sum()), left.amounts)
                     rows = (x, at, loose, left.amounts)
                     others = _without(together, together.shares[bins], pooled.sum(), slack.min(), *rows)
-                    found = np.where(like_all, others[:, None], found)
-                    return np.asarray(found - np.log(np.where(like_all, all_n[:, None], n)))
+                    return or_all(found, n, left, others, less(pooled.sum(), left.amounts))
                 if how.pooled:
                     rest = before.less(at, loose, left.amounts, slack.min())
                     weight = how.strength * share(rest.total, rest.total)
@@ -127,9 +125,7 @@ class Gaussians(FromHistogram):
                     gone = less(pooled[bins], left.amounts) == 0
                     rest = before.less(at, loose, np.where(gone, pseudo[bins], 0.0), slack.min())
                     weight = np.asarray(rest.total)
-                more = _log_bells(x, weight, rest.mean, rest.variance)
-                total = n + weight[:, None]
-                return np.asarray(np.logaddexp(found, more[:, None]) - np.log(np.where(total > 0, total, 1.0)))
+                return blended(found, n, _log_bells(x, weight, rest.mean, rest.variance), weight)
 
         return evidence
 
@@ -169,7 +165,7 @@ class _Pseudo:
     variance: Any
 
     @staticmethod
-    def of(places: Places, slack: Floats, rows: Floats) -> _Pseudo:
+    def of(places: Bins, slack: Floats, rows: Floats) -> _Pseudo:
         """Of so many rows at each place."""
         total = float(rows.sum())
         if total == 0:
@@ -179,18 +175,18 @@ class _Pseudo:
 
     def less(self, at: Floats, slack: Floats, amounts: Floats, least: float) -> _Pseudo:
         """Without so much at one place, for many places; no variance is below the least, however it is rounded."""
-        total = less(np.full(len(at), float(self.total)), amounts)
+        total = less(self.total, amounts)
         rest, apart = np.where(total > 0, total, 1.0), at - self.mean
         moved = -amounts * apart / rest
         variance = (self.total * self.variance - amounts * (apart * apart + slack)) / rest - moved * moved
         return _Pseudo(total, self.mean + moved, np.where(total > 0, np.maximum(variance, least), 1.0))
 
 
-def _fitted(tally: Tally, column: Column) -> tuple[Places, Floats, list[Bells | None]]:
+def _fitted(tally: Tally, column: Column) -> tuple[Bins, Floats, list[Bells | None]]:
     """The places, how well each value is known, and the bells of each group that has values."""
 
-    def fit() -> tuple[Places, Floats, list[Bells | None]]:
-        places = Places.some(tally, column)
+    def fit() -> tuple[Bins, Floats, list[Bells | None]]:
+        places = Bins.some(tally, column)
         least = LEAST * Kernel.width(tally, column) if column.bandwidth is None else Kernel.width(tally, column)
         slack = least * least + np.square(places.widths) / 12
         return places, slack, [_bells(places, slack, counts, column) for counts in places.counts.T]
@@ -198,7 +194,7 @@ def _fitted(tally: Tally, column: Column) -> tuple[Places, Floats, list[Bells | 
     return tally.once(("bells", column.bandwidth, column.components, column.origin), fit)
 
 
-def _bells(places: Places, slack: Floats, counts: Floats, column: Column) -> Bells | None:
+def _bells(places: Bins, slack: Floats, counts: Floats, column: Column) -> Bells | None:
     """The bells of one group, with shares for all places; None where it has no values."""
     seen = counts > 0
     if not seen.any():

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.families.leaves import Floats, share
-from evenodds.labels import GOLDEN, Ints, Keys, mixed
+from evenodds.families.left_out import ROUNDING
+from evenodds.labels import GOLDEN, Ints, Keys, find, mixed
 from evenodds.logs import log_sum
 from evenodds.text.counts import Counts
 from evenodds.text.words import Words
@@ -58,7 +59,7 @@ def imagined(counts: Counts, words: Words) -> Callable[[float], float]:
     there = _look_up(counts, drawn)
     pooled = np.bincount(there.text, there.n, len(drawn.keys))
     left = np.minimum(1.0, np.bincount(there.text[there.own], there.n[there.own], len(drawn.keys)))
-    kept = pooled - left > 1e-9  # a word that only this text has is none without it
+    kept = pooled - left > ROUNDING  # a word that only this text has is none without it
     at, mine = drawn.text, drawn.classes
     known = np.bincount(at, kept, texts)
     used = kept[there.text]
@@ -88,7 +89,7 @@ def imagined(counts: Counts, words: Words) -> Callable[[float], float]:
         gain = (np.log(values + strength) - np.log(strength))[where]
         sums += np.bincount(cell[some], gain, texts * classes).reshape(shape)
         absent = size.ravel()[cell] - there.n
-        summed = absent > -1e-9  # a word that all texts of the class have, this one among them, is not in the sum
+        summed = absent > -ROUNDING  # a word that all texts of the class have, this one among them, is not in the sum
         change = never.ravel()[cell] - np.where(summed, np.log(np.maximum(absent, 0.0) + strength), 0.0)
         sums += np.bincount(cell, change, texts * classes).reshape(shape)
         sums += known[:, None] * np.log(strength) - (known + lost)[:, None] * never
@@ -110,7 +111,7 @@ def _absent(alike: list[tuple[Any, Any]], many: int, documents: Floats, strength
     """Σ log (D - n + λ) over all words, for each class: its different counts n, and how many words have each."""
     found = np.zeros(len(alike))
     for k, ((values, times), size) in enumerate(zip(alike, documents)):
-        some = values <= size + 1e-9
+        some = values <= size + ROUNDING
         found[k] = (many - times.sum()) * np.log(size + strength)
         found[k] += times[some] @ np.log(np.maximum(size - values[some], 0.0) + strength)
     return found
@@ -161,12 +162,8 @@ def _look_up(counts: Counts, drawn: _Drawn) -> _There:
     """The counts of the drawn words in the classes that have them; `text` is the word's place among the drawn."""
     parts = []
     for k, (keys, numbers) in enumerate(counts.lists):
-        if not len(keys):
-            continue
-        place = np.minimum(np.searchsorted(keys, drawn.keys), len(keys) - 1)
-        found = np.flatnonzero(keys[place] == drawn.keys)
+        place = find(keys, drawn.keys)
+        found = np.flatnonzero(place >= 0)
         own = drawn.classes[drawn.text[found]] == k
         parts.append(_There(found, np.full(len(found), k), numbers[place[found]].astype(float), own))
-    nothing = np.zeros(0, np.int64)
-    parts = parts or [_There(nothing, nothing, np.zeros(0), np.zeros(0, bool))]
     return _There(*(np.concatenate(some) for some in zip(*parts)))

@@ -16,8 +16,8 @@ from evenodds.families.density.bandwidths import bandwidth_of
 from evenodds.families.density.points import Points, Sums
 from evenodds.families.density.shapes import Bell
 from evenodds.families.distribution import Distribution, Seed, drawn, generator, some, tidy
-from evenodds.families.from_histogram import FromHistogram, Places
-from evenodds.families.leaves import Floats, plain, share
+from evenodds.families.from_histogram import Bins, FromHistogram, blended, or_all
+from evenodds.families.leaves import Floats, share, ungrouped
 from evenodds.families.left_out import How, Left, less
 from evenodds.schema import Column
 from evenodds.tally import Tally
@@ -65,7 +65,7 @@ class Kernel(FromHistogram):
         places, h = _fitted(tally, column)
         mass = places.counts + places.pseudo_rows(cls.prior(None if estimate == "mle" else prior))[:, None]
         shares = mass / some(mass.sum(axis=0))
-        return cls(places.at, shares[:, 0] if plain(tally) else shares, h, column.origin)
+        return cls(places.at, shares[:, 0] if ungrouped(tally) else shares, h, column.origin)
 
     @classmethod
     def width(cls, tally: Tally, column: Column = COLUMN) -> float:
@@ -79,7 +79,7 @@ class Kernel(FromHistogram):
         >>> Kernel.least_width(Kernel.tally([1.0, 2.0, 2.0, 3.0, 4.0, 9.0]))
         1.0
         """
-        places = Places.some(tally, column)
+        places = Bins.some(tally, column)
         each = places.counts.sum(axis=1)
         steps, many = np.diff(places.at), each[1:] + each[:-1]
         order = np.argsort(steps)
@@ -98,17 +98,15 @@ class Kernel(FromHistogram):
 
         def evidence(x: Any, left: Left) -> Floats:
             bins = bins_of.bins(x)
-            n, everything = left.without(counts.sum(axis=0)), less(np.full(len(x), pooled.sum()), left.amounts)
+            n, everything = left.without(counts.sum(axis=0)), less(pooled.sum(), left.amounts)
             all_others = _logs(together, x, places[bins], left.amounts)
             found = _at_each(x, groups)
             for g, each in enumerate(groups):
                 mine = np.flatnonzero(left.groups == g)
                 found[mine, g] = _logs(each, x[mine], places[bins[mine]], left.amounts[mine])
             with np.errstate(divide="ignore", invalid="ignore"):
-                if how.estimate == "mle":  # a group without values is like all together
-                    like_all = (n == 0) & ~left.lost
-                    found = np.where(like_all, all_others[:, None], found)
-                    return np.asarray(found - np.log(np.where(like_all, everything[:, None], n)))
+                if how.estimate == "mle":
+                    return or_all(found, n, left, all_others, everything)
                 if how.pooled:
                     each_row = share(how.strength, everything)
                     pseudo, weight = all_others + np.log(each_row), each_row * everything
@@ -116,8 +114,7 @@ class Kernel(FromHistogram):
                     gone = less(pooled[bins], left.amounts) == 0  # a bin that is no more has no pseudo-rows
                     lost = np.where(gone, prior[bins], 0.0)
                     pseudo, weight = _logs(before, x, places[bins], lost), prior[pooled > 0].sum() - lost
-                total = n + weight[:, None]
-                return np.asarray(np.logaddexp(found, pseudo[:, None]) - np.log(np.where(total > 0, total, 1.0)))
+                return blended(found, n, pseudo, weight)
 
         return evidence
 
@@ -150,12 +147,12 @@ class Kernel(FromHistogram):
         return np.asarray(at + self.bandwidth * rng.standard_normal(at.shape))
 
 
-def _fitted(tally: Tally, column: Column) -> tuple[Places, float]:
+def _fitted(tally: Tally, column: Column) -> tuple[Bins, float]:
     """The places, and the one width."""
     rule = RULE if column.bandwidth is None else column.bandwidth
 
-    def fit() -> tuple[Places, float]:
-        places = Places.some(tally, column)
+    def fit() -> tuple[Bins, float]:
+        places = Bins.some(tally, column)
         return places, _width(places.at, places.counts, rule)
 
     return tally.once(("bumps", rule, column.origin), fit)

@@ -96,14 +96,14 @@ def share(part: Any, whole: Any) -> Any:
 def read(tally: Tally, leaf: str) -> Numbers:
     """The numbers of a leaf in the tally of one column, as doubles (axis, groups); plain (axis,) without groups."""
     numbers = tally[_find(tally, leaf)].astype(np.float64)
-    return numbers[..., 0] if plain(tally) else numbers
+    return numbers[..., 0] if ungrouped(tally) else numbers
 
 
 def read_exactly(tally: Tally, leaf: str) -> Floats:
     """The same as double-doubles, with their leading axis of 2."""
     numbers = tally.leaf(_find(tally, leaf)).numbers
     numbers = dd.of(numbers) if numbers.dtype.kind == "i" else numbers
-    return numbers[..., 0] if plain(tally) else numbers
+    return numbers[..., 0] if ungrouped(tally) else numbers
 
 
 def has(tally: Tally, leaf: str) -> bool:
@@ -123,7 +123,7 @@ def _find(tally: Tally, leaf: str) -> tuple[str, str]:
     return found[0]
 
 
-def plain(tally: Tally) -> bool:
+def ungrouped(tally: Tally) -> bool:
     """Whether the tally is of one variable without groups."""
     return isinstance(tally.groups, Fixed) and len(tally.groups) == 1
 

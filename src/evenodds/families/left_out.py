@@ -20,8 +20,8 @@ from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, share
 from evenodds.labels import Ints
 from evenodds.schema import Column
+from evenodds.text.leave_kernels import ROUNDING as ROUNDING
 
-ROUNDING = 1e-9  # of a row's weight: what is left of a count beyond the row itself, up to which it is nothing
 MANY = 1 << 22  # cells of a table looked at together
 
 
@@ -102,15 +102,19 @@ def once_each(values: Ints, kinds: int, left: Left, says: Callable[[Ints, Left],
     return says(values[rows], left.some(rows)).take(places, axis=0)
 
 
-def less(counts: Floats, amounts: Floats) -> Floats:
-    """Counts without the rows that are in them; what rounding leaves is nothing, and less than nothing is refused."""
+def less(counts: Any, amounts: Floats) -> Floats:
+    """Counts without the rows that are in them; what rounding leaves is nothing, and less than nothing is refused.
+
+    One count stands for all: each row is taken from it alone.
+    """
     rest = counts - amounts
     slack = ROUNDING * amounts
     below = np.flatnonzero(rest < -slack)
     if len(below):
         row = int(below[0])
+        held, amount = (np.broadcast_to(part, rest.shape).flat[row] for part in (counts, amounts))
         raise DataError(
-            f"it holds {counts.flat[row]:g} rows like row {row}, which counts {amounts.flat[row]:g}: "
+            f"it holds {held:g} rows like row {row}, which counts {amount:g}: "
             "only rows that were learnt can be left out"
         )
     return np.where(rest <= slack, 0.0, rest)
@@ -131,7 +135,7 @@ class Counted:
         """Of each row: the counts of its value and of its groups without it, and the pseudo-counts of both."""
         n, total = left.without(self.counts[values]), left.without(self.counts.sum(axis=0))
         pooled = less(self.counts.sum(axis=1)[values], left.amounts)
-        everything = less(np.full(len(values), self.counts.sum()), left.amounts)
+        everything = less(self.counts.sum(), left.amounts)
         if how.estimate == "mle":  # a group without values is like all together
             empty = total == 0
             n, total = np.where(empty, pooled[:, None], n), np.where(empty, everything[:, None], total)
@@ -173,10 +177,10 @@ class Counted:
             some = weights[first : first + step, None]
             shares = self.prior * (self.stays | (pooled > 0))
             if how.pooled:
-                shares = how.strength * share(pooled, less(np.full_like(some, pooled.sum()), some))
+                shares = how.strength * share(pooled, less(pooled.sum(), some))
             each = np.maximum(self.counts + np.broadcast_to(shares, (len(some), len(pooled)))[..., None] - 1.0, 0.0)
             sums[first : first + step] = each.sum(axis=1)
         own = self.prior[values]
         if how.pooled:
-            own = how.strength * share(pooled[values], less(np.full(len(values), pooled.sum()), left.amounts))
+            own = how.strength * share(pooled[values], less(pooled.sum(), left.amounts))
         return np.asarray(np.maximum(sums[which] - np.maximum(self.counts[values] + own[:, None] - 1.0, 0.0), 0.0))

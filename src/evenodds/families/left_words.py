@@ -16,6 +16,7 @@ import numpy as np
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats, share
 from evenodds.families.left_out import How, Left
+from evenodds.families.unseen import log_unseen
 from evenodds.families.word_shares import Pseudo, unit_of
 from evenodds.families.words import PLAIN, WordCounts
 from evenodds.kernel import frozen
@@ -25,7 +26,7 @@ from evenodds.text import leave_kernels as run
 from evenodds.text import list_kernels, whole_kernels
 from evenodds.text.bags import Bags
 from evenodds.text.count import to_unit
-from evenodds.text.tables import Places, Sorted, asked_for
+from evenodds.text.tables import Rows32, Sorted, asked_for
 
 TABLE = 1 << 16  # whole numbers whose logs are kept, at most: few words count more
 SMALL = run.ROUNDING
@@ -65,7 +66,7 @@ class LeftWords:
         self._weigh(texts, rows, frozen(counts), left, sums)
         return sums
 
-    def _own(self, texts: Bags) -> tuple[Places, Any]:
+    def _own(self, texts: Bags) -> tuple[Rows32, Any]:
         """Where each token stands among the texts' own words, -1 where it counts nothing; and those words' counts.
 
         Of each class, and last of all: side by side in the caches, and small where all are whole. What no text has is
@@ -81,7 +82,7 @@ class LeftWords:
             counts *= self.unit
         return rows, counts
 
-    def _weigh(self, texts: Bags, rows: Places, counts: Any, left: Left, sums: Floats) -> None:
+    def _weigh(self, texts: Bags, rows: Rows32, counts: Any, left: Left, sums: Floats) -> None:
         words, distinct, times, ends = self.words, self.words.distinct, texts.times, texts.ends
         lost = np.zeros(len(sums), np.int64)
         less = np.zeros((len(sums), left.n_groups))
@@ -123,9 +124,7 @@ class LeftWords:
             of = (counts, left.groups, gone, totals, weights)
             run.pooled_multinomial(rows, times, ends, *of, self.prior.strength, distinct, there, sums)
         if self.how.unseen and self.prior.strength > 0:
-            share = self.prior.strength / (totals.sum(axis=1) + 1) if self.prior.pooled else self.prior.strength
-            whole = totals + weights[:, None]  # 0 where no text has a word any more: then nothing is said
-            mass = np.log(np.broadcast_to(share, len(sums)))[:, None] - np.log(np.where(whole > 0, whole, 1.0))
+            mass = log_unseen(self.prior.strength, self.prior.pooled, (self._size - lost)[:, None], totals)
             sums += (texts.lengths(distinct) - there)[:, None] * mass
 
     def _has_logs(self, counts: Any, left: Left, enough: float) -> bool:
@@ -133,12 +132,12 @@ class LeftWords:
         whole = self._whole and counts.dtype == np.uint32 and self._most < len(self._table)
         return bool(whole and enough == 0.0 and (left.amounts == 1.0).all())
 
-    def _taken(self, times: Places, ends: Ints) -> Places | Floats:
+    def _taken(self, times: Rows32, ends: Ints) -> Rows32 | Floats:
         """How much each token of a text was counted when the text was learnt."""
         amounts = np.ones_like(times) if self.words.distinct else times
         return amounts if self.words.length == "as is" else self.unit * to_unit(amounts, ends)
 
-    def _check(self, texts: Bags, rows: Places, left: Left) -> None:
+    def _check(self, texts: Bags, rows: Rows32, left: Left) -> None:
         """Refuse a text with a word that was never learnt."""
         if self.words.min_count > 1 or not (rows < 0).any():
             return

@@ -18,8 +18,8 @@ from evenodds.families.distribution import (
     generator,
     not_negative,
     some,
-    spread,
     tidy,
+    with_axes_of,
 )
 from evenodds.families.leaves import Floats, has, read, read_exactly
 from evenodds.families.left_out import How, Left, less
@@ -95,7 +95,7 @@ class Gamma(Conjugate):
         """log density at the rate x."""
         from scipy.special import xlogy
 
-        value = spread(x, self.shape)
+        value = with_axes_of(x, self.shape)
         known = value >= 0
         v = np.where(known, value, 1.0)
         return np.where(known, xlogy(self.shape - 1, v) - self.rate * v - self.log_normaliser(), -np.inf)
@@ -188,7 +188,7 @@ class Rate(Formula, Family):
             taken = dd.multiply(dd.of(left.amounts), dd.of(x))
             own = dd.value(dd.subtract(sums[:, left.groups], taken))
             rest = np.maximum(dd.value(dd.subtract(together[:, None], taken)), 0.0)[:, None]
-            n, all_n = left.without(rows), less(np.full(len(x), rows.sum()), left.amounts)[:, None]
+            n, all_n = left.without(rows), less(rows.sum(), left.amounts)[:, None]
             events, time = parts(np.maximum(left.put(dd.value(sums), own), 0.0), n)
             all_events, all_time = parts(rest, all_n)
             known = (all_time > 0) & ~left.lost

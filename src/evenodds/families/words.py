@@ -24,6 +24,7 @@ from evenodds.families.categorical import Dirichlet
 from evenodds.families.distribution import Distribution, LinearTerms
 from evenodds.families.leaves import Floats, Rows, rows_of, share
 from evenodds.families.left_out import How, Left
+from evenodds.families.unseen import log_unseen
 from evenodds.families.word_shares import Pseudo, Shares, filled, sides, unit_of
 from evenodds.labels import Keys
 from evenodds.schema import Column
@@ -183,15 +184,14 @@ class WordCounts(Family):
 
     @classmethod
     def unseen_weight(cls, tally: Tally, prior: Pseudo, column: Column) -> Floats | None:
-        """log of the smoothing mass of a token that no class has seen: λ / (λV + n_c), or λ/(N + 1) of λ + n_c."""
+        """log of the smoothing mass of a token that no class has seen, where it has one."""
         words = column.words or PLAIN
         if prior.strength == 0 or words.events in ("bernoulli", "complement"):
             return None
         known = cls.shares(tally, prior, column)
         if not len(known.keys):
             return None
-        share = prior.strength / (known.totals.sum() + 1) if prior.pooled else prior.strength
-        return np.asarray(np.log(share) - np.log(known.totals + known.weight))
+        return log_unseen(prior.strength, prior.pooled, len(known.keys), known.totals)
 
     @classmethod
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:

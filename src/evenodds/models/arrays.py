@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from evenodds.keys import encoded
+from evenodds.labels import check_texts
 
 
 def array(arrays: Mapping[str, Any], name: str, dtype: type[Any], shape: tuple[int, ...] | None = None) -> Any:
@@ -31,7 +35,7 @@ def plain_texts(name: str, texts: list[str]) -> dict[str, Any]:
     >>> texts(plain_texts("towns", ["Ulm", "", "Köln"]), "towns")
     ['Ulm', '', 'Köln']
     """
-    raw = [text.encode("utf-8", "surrogatepass") for text in texts]
+    raw = [encoded(text) for text in texts]
     ends = np.cumsum([0, *map(len, raw)])
     return {f"{name}.blob": np.frombuffer(b"".join(raw), np.uint8), f"{name}.ends": ends.astype(np.int64)}
 
@@ -39,12 +43,5 @@ def plain_texts(name: str, texts: list[str]) -> dict[str, Any]:
 def texts(arrays: Mapping[str, Any], name: str) -> list[str]:
     """Texts that were written so."""
     blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
-    if blob.dtype != np.uint8 or ends.dtype != np.int64 or blob.ndim != 1 or ends.ndim != 1 or not len(ends):
-        raise ValueError(f"its texts {name!r} are none")
-    if ends[0] != 0 or ends[-1] != len(blob) or np.any(np.diff(ends) < 0):
-        raise ValueError(f"its texts {name!r} do not end where they should")
-    data = blob.tobytes()
-    try:
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(ends[:-1].tolist(), ends[1:].tolist())]
-    except UnicodeDecodeError:
-        raise ValueError(f"its texts {name!r} are not UTF-8") from None
+    check_texts(name, blob, ends, ends.size - 1)
+    return [blob[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(ends.tolist())]

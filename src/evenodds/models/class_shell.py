@@ -17,7 +17,6 @@ from evenodds.data.kept import Learnt
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Batch
 from evenodds.data.sum import target_codes
-from evenodds.data.threads import in_order
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.logs import made_possible, warn_of_impossible
 from evenodds.models.explanation import Explanations
@@ -35,6 +34,7 @@ from evenodds.models.shell import (
 )
 from evenodds.models.targets import Told, check_few, places_among, required
 from evenodds.schema import Schema
+from evenodds.threads import in_order
 
 R = TypeVar("R")
 
@@ -87,7 +87,7 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not is_source(X):
             return iter([work(self._read(X, y, weights, reset=False)[0])])
-        check_named(weights, y)
+        check_named(y=y, sample_weight=weights)
         reading = under(self.model_.schema, y, weights)
 
         def read_first(batch: Batch) -> R:

@@ -104,7 +104,7 @@ class NaiveBayes(ClassShell):
         """
         how, temper, tune = self._settings(), self._tempering(), self._tuning()
         if is_source(X):
-            check_named(sample_weight, y)
+            check_named(y=y, sample_weight=sample_weight)
             if tune:
                 tuned, report = learn_tuned(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
                 return self._warn(report)._name(tuned.model)._keep_tuned(tuned)
@@ -132,7 +132,7 @@ class NaiveBayes(ClassShell):
         how, wanted = self._settings(), self._tempering() or tune
         learnt: Kept | Learnt
         if is_source(X):
-            check_named(sample_weight, y)
+            check_named(y=y, sample_weight=sample_weight)
             told = (source := read(X), y, self.columns, self.schema, sample_weight)
             old = Model(schema_of(*told), Tally.nothing()) if first else self.model_
             learnt = to_look_at(old.schema)
@@ -167,7 +167,7 @@ class NaiveBayes(ClassShell):
         """Take rows out again, as if they had never been learnt."""
         check_is_fitted(self)
         if is_source(X):
-            check_named(sample_weight, y)
+            check_named(y=y, sample_weight=sample_weight)
             part, report = more(self.model_, read(X), y, sample_weight, self.threads)
             return self._warn(report)._keep(self.model_ - part)
         learnt, _ = self._read(X, y, sample_weight, reset=False)

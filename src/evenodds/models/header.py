@@ -41,6 +41,14 @@ def plain_columns(schema: Schema) -> list[dict[str, Any]]:
     return columns
 
 
+def plain_schema(schema: Schema) -> dict[str, Any]:
+    """A schema as JSON has it; refused where it would not come back the same."""
+    written = {"target": schema.target, "target_kind": schema.target_kind, "columns": plain_columns(schema)}
+    if read_schema(written) != schema:
+        raise ValueError("its columns would not come back the same")
+    return written
+
+
 def plain_fields(value: Any) -> dict[str, Any]:
     """A dataclass's fields that are there, also those at their defaults: a default may change, a file must not."""
     return plain_values({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
@@ -149,14 +157,15 @@ def _by(value: Any) -> dict[str, float]:
     return {name: a_number(entry) for name, entry in named.items()}
 
 
-def _read_family(value: Any) -> type[Family]:
-    if a_text(value) not in FAMILIES:
-        raise ValueError(f"unknown family {reprlib.repr(value)}; the families are {', '.join(FAMILIES)}")
-    return FAMILIES[value]
+def a_family(value: Any, known: Mapping[str, type[Family]] = FAMILIES) -> type[Family]:
+    """One of these families, by its name."""
+    if a_text(value) not in known:
+        raise ValueError(f"unknown family {reprlib.repr(value)}; the families are {', '.join(known)}")
+    return known[value]
 
 
 COLUMN: dict[str, Callable[[Any], Any]] = {
-    "family": _read_family,
+    "family": a_family,
     "role": a_text,
     "prior": lambda value: value,  # read when the family is known
     "smoothing": _number_or_word,

@@ -65,6 +65,7 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
     The interval is that of the log-odds: the difference of the logs of two shares, each known as well as its counts
     let it be (the variance of log θ is about 1 / (count + pseudo-count)).
     """
+
     column, tally = model.schema.features[name], model.column_tally(name)
     counts, known = WordCounts.counts(tally), WordCounts.shares(tally, model.column_prior(name), column)
     here = known.counts + known.prior

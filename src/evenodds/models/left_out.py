@@ -20,7 +20,6 @@ from evenodds.data.kept import Learnt
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells, target_codes
-from evenodds.data.threads import in_order, threads_for
 from evenodds.errors import DataError
 from evenodds.families import Dirichlet
 from evenodds.families.leaves import Floats, check_weights
@@ -35,6 +34,7 @@ from evenodds.models.temper import Said, fit
 from evenodds.text.bags import bags
 from evenodds.text.listed import shrunk
 from evenodds.texts import Texts
+from evenodds.threads import in_order, threads_for
 
 Evidence = Callable[[Any, Left], Floats]
 ByColumn = dict[str, Floats]

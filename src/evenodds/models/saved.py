@@ -1,7 +1,8 @@
 """Models as safe files: what every kind of them can do, and any of them from a file.
 
 A kind of model has a store: `parts_of` gives the arrays and the header of its file, `model_of` reads them back and
-raises a ValueError, TypeError or KeyError where they do not fit together.
+raises a ValueError, TypeError or KeyError where they do not fit together; what would not be read back is a ValueError
+of `parts_of`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import reprlib
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from evenodds import file
+from evenodds.errors import DataError
 from evenodds.replacing import Path
 
 STORES = {
@@ -72,8 +76,11 @@ def load(path: Path) -> Any:
 
 
 def _parts(model: Saved) -> tuple[dict[str, Any], dict[str, Any]]:
-    arrays, header = import_module(STORES[model.kind]).parts_of(model)
-    return arrays, {"kind": model.kind} | header
+    try:
+        arrays, header = import_module(STORES[model.kind]).parts_of(model)
+    except ValueError as error:
+        raise DataError(f"the model cannot be saved: {error}") from None
+    return {name: np.asarray(array, order="C") for name, array in arrays.items()}, {"kind": model.kind} | header
 
 
 def _model(arrays: dict[str, Any], header: dict[str, Any], name: str) -> Any:

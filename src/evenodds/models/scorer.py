@@ -18,15 +18,15 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import cells
-from evenodds.data.threads import in_order, threads_for
 from evenodds.families import Categorical, WordCounts
-from evenodds.families.distribution import look_up
 from evenodds.families.leaves import Floats
 from evenodds.families.numeric import check_no_infinity
-from evenodds.labels import Labels
+from evenodds.families.unseen import log_unseen
+from evenodds.keys import encoded
 from evenodds.logs import log_shares, normalise, warn_of_impossible
 from evenodds.models.column_prior import unseen_strength
 from evenodds.texts import Texts
+from evenodds.threads import in_order, threads_for
 
 if TYPE_CHECKING:
     from evenodds.models.naive_bayes import Model
@@ -106,7 +106,7 @@ class Scorer:
         [(exponent, _)] = self._groups
         total = self.start[:, None].copy()
         part = total if exponent == 1 else np.zeros_like(total)
-        self._words.add_message(x[0].encode("utf-8", "surrogatepass"), part)
+        self._words.add_message(encoded(x[0]), part)
         if part is not total:
             part *= exponent
             total += part
@@ -156,36 +156,27 @@ class Scorer:
         return np.asarray(self.exponents[name] * log_p)
 
     def _categories(self, name: str, x: Coded) -> Floats:
-        table, labels = self._log_tables[name]
-        place = labels.find(x.labels.keys)
-        rows = np.append(np.where(place < 0, len(table) - 2, place)[x.place], len(table) - 1)
-        rows = np.where(np.append(x.place, 0) < 0, len(table) - 1, rows)
-        return look_up(table[rows], x.codes)
+        distribution, table = self._categorical[name]
+        return distribution.said_of(x, table)
 
     @functools.cached_property
-    def _log_tables(self) -> dict[str, tuple[Floats, Labels]]:
-        """log p(value | class) of each categorical column, with a row for the unseen and one for the missing."""
-        tables = {}
+    def _categorical(self) -> dict[str, tuple[Categorical, Floats]]:
+        """The categorical columns, with what each value says; an impossible one, as an unseen one, has no say."""
+        found = {}
         for name, distribution in self.distributions.items():
             if isinstance(distribution, Categorical):
-                with np.errstate(divide="ignore"):
-                    table = np.log(distribution.shares)
+                table = distribution.log_table(self._unseen(name, distribution), missing=0.0)
                 table[np.isneginf(table.max(axis=1))] = 0.0
-                extra = np.zeros((2, table.shape[1]))
-                if self.model.settings.unseen == "prior":
-                    extra[0] = self._unseen(name, len(table))
-                tables[name] = np.concatenate([table, extra]), distribution.labels
-        return tables
+                found[name] = distribution, table
+        return found
 
-    def _unseen(self, name: str, values: int) -> Floats:
-        """log of the smoothing mass of a value that no class has seen: λ/(λV + n_c), or λ/(N + 1) of λ + n_c."""
-        n = Categorical.table(self.model.column_tally(name)).sum(axis=0)
+    def _unseen(self, name: str, distribution: Categorical) -> Any:
+        """What a value says that no class has seen."""
+        if self.model.settings.unseen != "prior" or self.model.settings.estimate == "mle":
+            return 0.0
         strength, kind = unseen_strength(self.model, name)
-        if strength == 0 or self.model.settings.estimate == "mle":
-            return np.zeros(len(n))
-        if kind == "flat":
-            return np.asarray(np.log(strength) - np.log(strength * values + n))
-        return np.asarray(np.log(strength / (n.sum() + 1)) - np.log(strength + n))
+        n = Categorical.table(self.model.column_tally(name)).sum(axis=0)
+        return log_unseen(strength, kind == "pooled", len(distribution.labels), n)
 
 
 def block_size(model: Model, rows: Table, threads: int | None) -> int:

@@ -17,8 +17,8 @@ from evenodds.data.files import read
 from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
+from evenodds.data.source import Source
 from evenodds.data.sum import target_codes
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError, did_you_mean, warn
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Ints
@@ -26,6 +26,7 @@ from evenodds.models.targets import Told, places_among
 from evenodds.replacing import Path
 from evenodds.schema import Schema, SchemaWarning
 from evenodds.show import free
+from evenodds.threads import in_order
 
 
 class Shell:
@@ -132,13 +133,18 @@ class Shell:
         return rows
 
 
-def of_files(X: Any, schema: Schema, say: Callable[[Table], Floats]) -> Floats:
-    """What is said of all rows of some files, batch by batch."""
-    source, reading = read(X), Reading(schema, target=False)
-    found = list(in_order(lambda batch: say(reading(batch).table), source.batches(reading.columns), 1))
+def of_files(X: Any, schema: Schema, say: Callable[[Table], Floats]) -> Any:
+    """What is said of all rows of some files."""
+    return of_batches(read(X), Reading(schema, target=False), lambda rows, where: say(rows))
+
+
+def of_batches(source: Source, reading: Any, say: Callable[[Table, Any], Any]) -> Any:
+    """What is said of the rows of a source, batch by batch, each with `where` to find a row; parts are joined apart."""
+    batches = source.batches(reading.columns)
+    found = list(in_order(lambda batch: say(reading(batch).table, batch.where), batches, 1))
     if not found:
         raise DataError(f"{source.name} has no rows")
-    return np.concatenate(found)
+    return tuple(map(np.concatenate, zip(*found))) if isinstance(found[0], tuple) else np.concatenate(found)
 
 
 def _unnamed(X: Any, rows: Table) -> bool:
@@ -242,7 +248,8 @@ def accuracy(classes: Any, best: Ints, X: Any, y: Any, sample_weight: Any) -> fl
     return told.share(classes)
 
 
-def check_named(weights: Any, *target: Any) -> None:
-    """Refuse a target or weights of a file's rows that are no names of its columns."""
-    if not isinstance(weights, (str, type(None))) or not all(isinstance(name, str) for name in target):
-        raise DataError("rows of a file have their target and weights in columns: name them")
+def check_named(**told: Any) -> None:
+    """Refuse what is told of a file's rows and is no name of a column; a target that is asked for must be told."""
+    for name, value in told.items():
+        if not isinstance(value, str) and (name == "y" or value is not None):
+            raise DataError(f"the rows are in a file: give {name} as the name of one of its columns")

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import DataError
 from evenodds.families import WordCounts
 from evenodds.models.header import (
     a_number,
     expect,
-    plain_columns,
     plain_fields,
+    plain_schema,
     plain_values,
     read_schema,
     read_settings,
@@ -32,14 +31,10 @@ from evenodds.text.quick import IN_BLOCKS, PREFIX, checksum_of, sums
 def parts_of(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arrays and the header of a model; one that would not come back the same is not written."""
     schema, settings = model.schema, model.settings
-    try:
-        written = {"target": schema.target, "target_kind": schema.target_kind, "columns": plain_columns(schema)}
-        chosen = plain_fields(settings)
-        if read_schema(written) != schema or read_settings(chosen) != settings:
-            raise ValueError("its settings would not come back the same")
-        check(model, model.rows)
-    except ValueError as error:
-        raise DataError(f"the model cannot be saved: {error}") from None
+    written, chosen = plain_schema(schema), plain_fields(settings)
+    if read_settings(chosen) != settings:
+        raise ValueError("its settings would not come back the same")
+    check(model, model.rows)
     arrays, layout = model.tally.arrays()
     rows = model.rows if model.rows < 2**53 else float(model.rows)  # JSON has no use for forty digits
     header = {"rows": rows, "schema": written, "settings": chosen, "tally": layout}

@@ -18,7 +18,7 @@ from evenodds.families import Family
 from evenodds.families.kernels import MANTISSAS
 from evenodds.families.leaves import Rows
 from evenodds.families.words import LEAF
-from evenodds.keys import key
+from evenodds.keys import encoded, key
 from evenodds.labels import Fixed, Grid, Labels
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
@@ -56,7 +56,7 @@ def _check_classes(schema: Schema, labels: Labels) -> None:
     if 4 * longest * len(labels) > ROOM:  # numpy gives every one of them the room of the longest, four bytes a letter
         raise ValueError(f"its {len(labels):,} classes have names of up to {longest:,} bytes")
     texts = labels.texts()
-    if [key(text.encode("utf-8", "surrogatepass")) for text in texts] != labels.keys.tolist():
+    if [key(encoded(text)) for text in texts] != labels.keys.tolist():
         raise ValueError("the keys of its classes are not those of their names")
     check_values(schema, texts)
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from evenodds.labels import Ints, Keys
 from evenodds.text.batches import BATCH, Reader, size_of
-from evenodds.text.shards import SHARD, Pool, replacing_table
-from evenodds.text.tables import Places
+from evenodds.text.shards import SHARD, at_once, replacing_table
+from evenodds.text.tables import Rows32
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
 
@@ -28,7 +28,7 @@ class Bags(NamedTuple):
     """
 
     keys: Keys
-    times: Places
+    times: Rows32
     ends: Ints
     tokens: Ints
 
@@ -41,13 +41,12 @@ def bags(
     texts: Texts, options: Tokens = WORDS, *, buckets: int | None = None, threads: int = 1, shard: int = SHARD
 ) -> Bags:
     """The distinct tokens of each document in order of first appearance, words before n-grams."""
-    with Pool(threads) as pool:
-        replaced = replacing_table(texts, options, pool)
+    replaced = replacing_table(texts, options, threads)
 
-        def read(piece: tuple[int, int]) -> Bags:
-            return _read(Reader(texts[slice(*piece)], options, replaced=replaced), buckets)
+    def read(piece: tuple[int, int]) -> Bags:
+        return _read(Reader(texts[slice(*piece)], options, replaced=replaced), buckets)
 
-        every = list(pool.map(read, texts.pieces(shard)))
+    every = at_once(read, list(texts.pieces(shard)), threads)
     if len(every) == 1:
         return every[0]
     before = np.cumsum([0, *(len(bag.keys) for bag in every)])

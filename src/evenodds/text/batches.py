@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenodds.kernel import frozen
 from evenodds.labels import Bytes, Ints, Keys, hash_texts
 from evenodds.text import kernels, table_kernels, unicode
-from evenodds.text.tables import Places, lookup
+from evenodds.text.tables import Rows32, lookup
 from evenodds.text.tokenise import Tokens, cut, folded, stemmer, stopped
 from evenodds.texts import Texts
 
@@ -46,7 +46,7 @@ class Once(NamedTuple):
 
     keys: Keys
     first: Ints
-    times: Places
+    times: Rows32
     ends: Ints
 
 
@@ -227,7 +227,7 @@ class Reader:
         return Level(once.keys.copy(), level.places[once.first], once.ends)
 
     def bags(
-        self, levels: Sequence[Level], buckets: int | None = None, into: tuple[Keys, Places] | None = None
+        self, levels: Sequence[Level], buckets: int | None = None, into: tuple[Keys, Rows32] | None = None
     ) -> Once:
         """Each document's tokens, or their buckets, once: level after level, in order of first appearance.
 

@@ -14,7 +14,7 @@ and shards may be as large as leaves each thread two of them: joining their list
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -27,11 +27,12 @@ from evenodds.text.bags import bags
 from evenodds.text.batches import replacing
 from evenodds.text.counts import NAMED, Counts
 from evenodds.text.lexicon import end_to_end, in_ranges, one_lexicon
-from evenodds.text.shards import SHARD, Job, Part, Pool, count_shard, word_replacements
+from evenodds.text.shards import SHARD, Job, Part, at_once, count_shard, word_replacements
 from evenodds.text.stored import checked_buckets
 from evenodds.text.tables import Links, Sorted
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
+from evenodds.threads import in_order
 
 FRACTION = 1 << 20  # of a token: what counts of documents of one length are rounded to
 LARGEST = 1 << 27  # bytes of a shard
@@ -67,30 +68,30 @@ def count(
     if weights is not None:
         weights = _exact(weights)
         classes = np.where(weights > 0, classes, -1)
-    with Pool(threads) as pool:
-        other, stems = word_replacements(texts, options, pool)
-        replaced = replacing(other) if other else None
-        jobs = []
-        order = np.argsort(classes, kind="stable")
-        borders = np.searchsorted(classes[order], np.arange(n_classes + 1))
-        shard = shard or min(max(int(texts.lengths().sum()) // (2 * threads), SHARD), LARGEST)
-        size = shard if buckets is None else max(shard, 16 * buckets)
-        for group in range(n_classes):
-            some = texts[order[borders[group] : borders[group + 1]]]
-            for first, beyond in some.pieces(size):
-                jobs.append(Job(group, some[first:beyond], options, distinct, replaced, buckets))
-        parts = pool.map(count_shard, jobs) if buckets is None else _by_class(pool.each(count_shard, jobs))
-        words = [part.lexicon for part in parts] if options.stem is None else [stems]
-        ranges = in_ranges(words) if buckets is None else []
-        own = [[s for part in parts if part.group == group for s in part.counts] for group in range(n_classes)]
-        links, *joined = pool.map(
-            lambda call: call(),
-            [
-                partial(Links.all, [link for part in parts for link in part.links]),  # the longest first
-                *(partial(one_lexicon, some) for some in ranges),
-                *(partial(Sorted.total, some) for some in own),
-            ],
-        )
+    other, stems = word_replacements(texts, options, threads)
+    replaced = replacing(other) if other else None
+    jobs = []
+    order = np.argsort(classes, kind="stable")
+    borders = np.searchsorted(classes[order], np.arange(n_classes + 1))
+    shard = shard or min(max(int(texts.lengths().sum()) // (2 * threads), SHARD), LARGEST)
+    size = shard if buckets is None else max(shard, 16 * buckets)
+    for group in range(n_classes):
+        some = texts[order[borders[group] : borders[group + 1]]]
+        for first, beyond in some.pieces(size):
+            jobs.append(Job(group, some[first:beyond], options, distinct, replaced, buckets))
+    if buckets is None:
+        parts = at_once(count_shard, jobs, threads)
+    else:
+        parts = _by_class(in_order(count_shard, jobs, threads))
+    words = [part.lexicon for part in parts] if options.stem is None else [stems]
+    ranges = in_ranges(words) if buckets is None else []
+    own = [[s for part in parts if part.group == group for s in part.counts] for group in range(n_classes)]
+    calls: list[Callable[[], Any]] = [
+        partial(Links.all, [link for part in parts for link in part.links]),  # the longest first
+        *(partial(one_lexicon, some) for some in ranges),
+        *(partial(Sorted.total, some) for some in own),
+    ]
+    links, *joined = at_once(lambda call: call(), calls, threads)
     lexicon, lists = end_to_end(joined[: len(ranges)]), tuple(joined[len(ranges) :])
     counts = Counts(lists, np.diff(borders).astype(np.int64), lexicon, links, buckets)
     if buckets is not None and not options.seed:  # who hides words in buckets wants none beside them

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.kernel import frozen
-from evenodds.labels import Keys, Labels
-from evenodds.text import keys as plain
+from evenodds.labels import Keys, Labels, find_one
 from evenodds.text import list_kernels
 from evenodds.text.batches import bucket_keys
+from evenodds.text.keys import bucket_shift, last
 from evenodds.text.lexicon import one_lexicon
 from evenodds.text.stored import last_words, restored, stored
 from evenodds.text.tables import Index, Links, Sorted, first_rows, fold_pairs
@@ -247,22 +247,19 @@ class Counts:
         """The text of a word or an n-gram; of a bucket, its most frequent token in the sample, or else its number."""
         if self.buckets is not None:
             named, tokens = self._names
-            row = int(np.searchsorted(named, np.uint64(key)))
-            if self.sample is not None and row < len(named) and int(named[row]) == key:
+            row = find_one(named, int(key))
+            if self.sample is not None and row >= 0:
                 return self.sample.text(int(tokens[row]))
-            return f"#{int(key) >> (65 - self.buckets.bit_length())}"
+            return f"#{int(key) >> bucket_shift(self.buckets)}"
         words: list[str] = []
-        while True:
-            row = int(np.searchsorted(self.links.keys, np.uint64(key)))
-            if row == len(self.links.keys) or int(self.links.keys[row]) != key:
-                break
+        while (row := find_one(self.links.keys, int(key))) >= 0:
             prefix = int(self.links.numbers[row])
-            words.append(self._word(plain.last(int(key), prefix)))
+            words.append(self._word(last(int(key), prefix)))
             key = prefix
         return " ".join([self._word(int(key)), *reversed(words)])
 
     def _word(self, key: int) -> str:
-        row = int(self.lexicon.find(np.array([key], np.uint64))[0])
+        row = find_one(self.lexicon.keys, key)
         if row < 0:
             raise KeyError(f"no word has the key {key:#x}")
         return self.lexicon.text(row)

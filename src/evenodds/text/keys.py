@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from evenodds.keys import MASK as MASK
 from evenodds.keys import MIX, STEP
+from evenodds.keys import encoded as encoded
 from evenodds.keys import key as key
 
 LONGEST = 256  # words of an n-gram: a chain of prefixes must have an end
@@ -28,6 +29,19 @@ def is_buckets(many: object) -> bool:
     [True, True, False, False, False]
     """
     return many is None or (type(many) is int and many & (many - 1) == 0 and FEWEST_BUCKETS <= many <= MOST_BUCKETS)
+
+
+def bucket_shift(buckets: int) -> int:
+    """How far a key is shifted to be the number of its bucket, one of so many."""
+    return 65 - buckets.bit_length()
+
+
+def bucket_key(key: int, buckets: int | None) -> int:
+    """The key of the bucket that a token falls into; without buckets the token's own."""
+    if buckets is None:
+        return key
+    shift = bucket_shift(buckets)
+    return (key >> shift << shift) | 1
 
 
 def join(prefix: int, word: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.text.batches import BATCH, Reader
-from evenodds.text.shards import Pool, replacing_table
+from evenodds.text.shards import replacing_table
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
 
@@ -31,7 +31,7 @@ def token_counts(
     texts: Texts, options: Tokens, *, distinct: bool = False, buckets: int | None = None
 ) -> NDArray[np.float64]:
     """How many tokens each text has, words and n-grams together, as they are weighed; 0 for a null."""
-    replaced = replacing_table(texts, options, Pool(1))
+    replaced = replacing_table(texts, options, 1)
     reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=buckets)
     found = np.empty(len(texts))
     for first, beyond in texts.pieces(BATCH):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from evenodds.text.tokenise import WORDS, Tokens, encoded, keys_of, texts_of, words
+from evenodds.text.keys import bucket_key, encoded
+from evenodds.text.tokenise import WORDS, Tokens, keys_of, texts_of, words
 
 ReadAs: TypeAlias = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]  # which of some words are read as others
 
@@ -20,14 +21,6 @@ class Listed(NamedTuple):
     times: int
     key: int
     tokens: tuple[int, ...]
-
-
-def bucket_key(key: int, buckets: int | None) -> int:
-    """The key of the bucket that a token falls into; without buckets the token's own."""
-    if buckets is None:
-        return key
-    shift = 65 - buckets.bit_length()
-    return (key >> shift << shift) | 1
 
 
 STEEPEST = 16.0  # a shrink: to the power of more, the longest text's length would be no number

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from evenodds.text.tokenise import MARKED, WORDS, Tokens, encoded, fold_of, stopped
+from evenodds.text.keys import encoded
+from evenodds.text.tokenise import MARKED, WORDS, Tokens, fold_of, stopped
 
 Span: TypeAlias = tuple[int, int]
 _RUN = re.compile("[^ ]+")

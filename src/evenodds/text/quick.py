@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from evenodds import file
 from evenodds.text import tokenise
-from evenodds.text.keys import is_buckets
-from evenodds.text.listed import STEEPEST, bucket_key, listed, shrunk
+from evenodds.text.keys import bucket_key, encoded, is_buckets
+from evenodds.text.listed import STEEPEST, listed, shrunk
 from evenodds.text.tokenise import Tokens
 
 PREFIX = "quick."
@@ -101,7 +101,7 @@ class Quick(NamedTuple):
 
     def _keys(self, message: str) -> list[int]:
         """The tokens that are weighed, or their buckets."""
-        found = [bucket_key(key, self.buckets) for key in tokenise.keys(tokenise.encoded(message), self.tokens)]
+        found = [bucket_key(key, self.buckets) for key in tokenise.keys(encoded(message), self.tokens)]
         return list(dict.fromkeys(found)) if self.distinct else found
 
     def listed(self, message: str) -> list[tuple[str, int, list[float] | None]]:

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.kernel import frozen
-from evenodds.labels import Ints, Keys
+from evenodds.labels import Ints, Keys, find_one
 from evenodds.text import list_kernels
 from evenodds.text.batches import BATCH, Level, Reader, bucket_bits, size_of
-from evenodds.text.keys import MASK
+from evenodds.text.keys import MASK, bucket_shift
 from evenodds.text.listed import ReadAs
-from evenodds.text.shards import SHARD, Pool, replacing_table
+from evenodds.text.shards import SHARD, at_once, replacing_table
 from evenodds.text.tables import Index, first_rows
 from evenodds.text.tokenise import WORDS, Tokens
 from evenodds.texts import Texts
@@ -51,11 +51,11 @@ class Weights:
     Where many buckets are known, all of them are the rows of a table; else a key lies beside its weights.
     """
 
-    def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None, index: Index | None = None) -> None:
+    def __init__(self, keys: Keys, weights: Floats, buckets: int | None = None) -> None:
         weights = np.asarray(weights, np.float64)
         if weights.shape[:1] != keys.shape or weights.ndim != 2:
             raise ValueError(f"{len(keys)} keys but weights of shape {weights.shape}; expected one row a key")
-        self._lay(keys, weights.shape[1], lambda room: np.copyto(room, weights), buckets, index)
+        self._lay(keys, weights.shape[1], lambda room: np.copyto(room, weights), buckets, None)
 
     @classmethod
     def written(
@@ -75,7 +75,7 @@ class Weights:
         if buckets is not None and (8 if buckets * classes <= ROOM else 2) * len(keys) >= buckets:
             weights = np.empty((len(keys), classes))
             write(weights)
-            self._shift = np.uint64(65 - buckets.bit_length())
+            self._shift = np.uint64(bucket_shift(buckets))
             self._rows = np.full((buckets, classes), np.nan)
             self._rows[keys >> self._shift] = weights
             self._find: tuple[Any, ...] = (self._shift, frozen(self._rows.reshape(-1)))
@@ -97,8 +97,8 @@ class Weights:
 
     def of(self, key: int) -> Floats | None:
         """The weights of a key; None where it is not known."""
-        at = int(np.searchsorted(self.keys, np.uint64(key)))
-        if at == len(self.keys) or self.keys[at] != key:
+        at = find_one(self.keys, key)
+        if at < 0:
             return None
         return frozen(self._rows[at if self._shift is None else self.keys[at] >> self._shift])
 
@@ -118,19 +118,16 @@ class Weights:
         if n and size_of(texts.starts, texts.stops) <= min(FEW, shard):
             self._few(texts, options, distinct, read_as, scores)
             return scores
-        with Pool(threads) as pool:
-            replaced = replacing_table(texts, options, pool, read_as)
+        replaced = replacing_table(texts, options, threads, read_as)
 
-            def weigh(piece: tuple[int, int]) -> None:
-                first, beyond = piece
-                reader = Reader(
-                    texts[first:beyond], options, distinct=distinct, replaced=replaced, buckets=self.buckets
-                )
-                mine = scores.slice(first, beyond)
-                for batch in reader.texts.pieces(BATCH):
-                    self._weigh(reader, batch, mine.slice(*batch))
+        def weigh(piece: tuple[int, int]) -> None:
+            first, beyond = piece
+            reader = Reader(texts[first:beyond], options, distinct=distinct, replaced=replaced, buckets=self.buckets)
+            mine = scores.slice(first, beyond)
+            for batch in reader.texts.pieces(BATCH):
+                self._weigh(reader, batch, mine.slice(*batch))
 
-            pool.map(weigh, texts.pieces(shard))
+        at_once(weigh, list(texts.pieces(shard)), threads)
         return scores
 
     def message(self, raw: bytes, options: Tokens, *, distinct: bool = False, read_as: ReadAs | None = None) -> Scores:
@@ -156,12 +153,12 @@ class Weights:
         """Weigh a few short documents by a reader that is kept for the next ones."""
         reader = self._kept(options, distinct)
         if reader is None:
-            replaced = replacing_table(texts, options, Pool(1))
+            replaced = replacing_table(texts, options, 1)
             reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=self.buckets)
         else:
             reader.over(texts)
         if options.stem is not None or read_as is not None:
-            reader.replaced = replacing_table(texts, options, Pool(1), read_as)
+            reader.replaced = replacing_table(texts, options, 1, read_as)
         self._weigh(reader, (0, len(texts)), scores)
         self._spare.append(reader)
 

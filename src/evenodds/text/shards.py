@@ -1,25 +1,27 @@
-"""One shard of documents counted by itself, and the threads that do it."""
+"""One shard of documents counted by itself."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from evenodds.labels import Bytes, Ints, Keys, Labels, laid
 from evenodds.text import table_kernels
 from evenodds.text.batches import BATCH, Reader, Replacing, replacements, replacing
-from evenodds.text.keys import sealed
+from evenodds.text.keys import bucket_shift, sealed
 from evenodds.text.lexicon import one_lexicon
 from evenodds.text.listed import ReadAs
 from evenodds.text.tables import Counter, Links, Sorted
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
+from evenodds.threads import in_order
 
 SHARD = 1 << 24
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Job(NamedTuple):
@@ -42,37 +44,20 @@ class Part(NamedTuple):
     lexicon: Labels
 
 
-class Pool:
-    """Threads that run jobs, or none: the results come in the order of the jobs."""
-
-    def __init__(self, threads: int) -> None:
-        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
-
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._threads is not None:
-            self._threads.shutdown()
-
-    def map(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> list[Any]:
-        """The results of all jobs."""
-        return list(self.each(function, jobs))
-
-    def each(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> Iterator[Any]:
-        """The same one by one, as they come."""
-        return map(function, jobs) if self._threads is None else self._threads.map(function, jobs)
+def at_once(work: Callable[[T], R], jobs: Sequence[T], threads: int) -> list[R]:
+    """work(job) of all jobs, none of which waits for another: however long they take, no thread is idle."""
+    return list(in_order(work, jobs, threads, len(jobs)))
 
 
 def word_replacements(
-    texts: Texts, options: Tokens, pool: Pool, read_as: ReadAs | None = None
+    texts: Texts, options: Tokens, threads: int, read_as: ReadAs | None = None
 ) -> tuple[dict[bytes, bytes], Labels]:
     """What becomes of stop words, words to be stemmed and words read as others, each looked up once; and the stems."""
     vocabulary: list[bytes] = []
     if options.stem is not None or read_as is not None:
         plain = options.but(stem=None, stop_words=frozenset(), ngrams=1, seed=0)
         jobs = [Job(0, texts[first:beyond], plain) for first, beyond in texts.pieces(SHARD)]
-        words = one_lexicon([part.lexicon for part in pool.map(count_shard, jobs)])
+        words = one_lexicon([part.lexicon for part in at_once(count_shard, jobs, threads)])
         vocabulary = [text.encode() for text in words.texts()]
     other = replacements(options, vocabulary)
     if read_as is not None:
@@ -82,11 +67,11 @@ def word_replacements(
     return other, _sealed(Labels.of({text.decode() for text in other.values() if text}), options.seed)
 
 
-def replacing_table(texts: Texts, options: Tokens, pool: Pool, read_as: ReadAs | None = None) -> Replacing | None:
+def replacing_table(texts: Texts, options: Tokens, threads: int, read_as: ReadAs | None = None) -> Replacing | None:
     """The table of stop words, stems and words read as others for these documents."""
     if options.stem is None and read_as is None:
         return _stopping(options) if options.stop_words else None
-    other = word_replacements(texts, options, pool, read_as)[0]
+    other = word_replacements(texts, options, threads, read_as)[0]
     return replacing(other) if other else None
 
 
@@ -136,7 +121,7 @@ def count_shard(job: Job) -> Part:
 
 def _hashed(group: int, reader: Reader, buckets: int) -> Part:
     """Count one shard by the keys' top bits."""
-    shift = np.uint64(65 - buckets.bit_length())
+    shift = np.uint64(bucket_shift(buckets))
     counts = np.zeros(buckets, np.int32)
     shortest = reader.shortest
     for first, beyond in reader.texts.pieces(BATCH):

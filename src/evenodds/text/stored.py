@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.kernel import frozen
 from evenodds.keys import STEP
-from evenodds.labels import Keys, Labels, check_texts
+from evenodds.labels import Keys, Labels, check_cuts, check_texts, find
 from evenodds.text import list_kernels
-from evenodds.text.keys import LONGEST, is_buckets
+from evenodds.text.keys import LONGEST, bucket_shift, is_buckets
 from evenodds.text.tables import Links, Sorted
+
+Parts = tuple[tuple[Sorted, ...], NDArray[Any], Labels, Links]  # what counts are made of
 
 _TYPES: dict[str, tuple[type[Any], ...]] = {
     "documents": (np.int64, np.float64),
@@ -27,15 +29,6 @@ _TYPES: dict[str, tuple[type[Any], ...]] = {
     "links.keys": (np.uint64,),
     "links.prefixes": (np.uint64,),
 }
-
-
-class Parts(NamedTuple):
-    """What counts are made of."""
-
-    lists: tuple[Sorted, ...]
-    documents: NDArray[Any]
-    lexicon: Labels
-    links: Links
 
 
 def stored(lists: Sequence[Sorted], documents: NDArray[Any], lexicon: Labels, links: Links) -> dict[str, NDArray[Any]]:
@@ -63,19 +56,21 @@ def restored(arrays: Mapping[str, NDArray[Any]], n_classes: int, buckets: int | 
     documents, ends, keys, numbers = (arrays[name] for name in ("documents", "ends", "keys", "numbers"))
     if documents.shape != (n_classes,) or not np.isfinite(documents).all():
         raise ValueError(f"documents is not a number for each of {n_classes} classes")
-    _check_ends("ends", ends, n_classes, len(keys))
+    check_cuts("ends", ends, n_classes, len(keys))
     lists = tuple(Sorted(keys[start:stop], numbers[start:stop]) for start, stop in pairwise(ends.tolist()))
     if numbers.shape != keys.shape or not (np.isfinite(numbers) & (numbers != 0)).all():
         raise ValueError("numbers is not a number other than 0 for each key")
     for own, _ in lists:
         _check_order("keys", own)
-    lexicon = checked_labels("lexicon", *(arrays[f"lexicon.{part}"] for part in ("keys", "blob", "ends")))
+    lexicon = Labels(*(arrays[f"lexicon.{part}"] for part in ("keys", "blob", "ends")))
+    _check_order("lexicon.keys", lexicon.keys)
+    check_texts("lexicon", lexicon.blob, lexicon.ends, len(lexicon))
     links = Links(arrays["links.keys"], arrays["links.prefixes"])
     if buckets is not None:
         _check_buckets(keys, buckets, lexicon, links)
     else:
         _check_links(lists, lexicon, links)
-    return Parts(lists, documents, lexicon, links)
+    return lists, documents, lexicon, links
 
 
 def checked_buckets(buckets: Any) -> None:
@@ -84,26 +79,13 @@ def checked_buckets(buckets: Any) -> None:
         raise ValueError(f"buckets is {buckets!r:.20}, expected a power of two from 2^8 to 2^24, such as 2**20")
 
 
-def checked_labels(name: str, keys: Keys, blob: NDArray[Any], ends: NDArray[Any]) -> Labels:
-    """Labels of these arrays, in order of their keys, the texts in UTF-8."""
-    _check_order(f"{name}.keys", keys)
-    _check_ends(f"{name}.ends", ends, len(keys), len(blob))
-    check_texts(name, blob, ends)
-    return Labels(keys, blob, ends)
-
-
 def _check_order(name: str, keys: Keys) -> None:
     if np.any(keys[1:] <= keys[:-1]) or (len(keys) and keys[0] == 0):
         raise ValueError(f"{name} are not in ascending order from 1 on")
 
 
-def _check_ends(name: str, ends: NDArray[Any], many: int, size: int) -> None:
-    if ends.shape != (many + 1,) or ends[0] != 0 or ends[-1] != size or np.any(ends[1:] < ends[:-1]):
-        raise ValueError(f"{name} does not cut {size} into {many} parts")
-
-
 def _check_buckets(keys: Keys, buckets: int, lexicon: Labels, links: Links) -> None:
-    low = np.uint64((1 << (65 - buckets.bit_length())) - 1)
+    low = np.uint64((1 << bucket_shift(buckets)) - 1)
     if np.any(keys & low != 1):
         raise ValueError(f"a key is not that of one of {buckets:,} buckets")
     if len(lexicon) or len(links.keys) or len(links.numbers):
@@ -123,11 +105,10 @@ def _check_links(lists: Sequence[Sorted], lexicon: Labels, links: Links) -> None
     if not len(links.keys):
         return
     end = len(links.keys)  # stands for all words: theirs is themselves
-    prefix = np.minimum(np.searchsorted(links.keys, links.numbers), end - 1)
-    is_link = links.keys[prefix] == links.numbers
-    if np.any(~is_link & (lexicon.find(links.numbers) < 0)):
+    prefix = find(links.keys, links.numbers)
+    if np.any((prefix < 0) & (lexicon.find(links.numbers) < 0)):
         raise ValueError("the prefix of an n-gram is neither a word nor an n-gram")
-    up = np.append(np.where(is_link, prefix, end), end)
+    up = np.append(np.where(prefix < 0, end, prefix), end)
     for _ in range(LONGEST.bit_length() - 1):  # each time twice as many prefixes on
         if np.all(up == end):
             return

@@ -18,7 +18,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _LOST = 2.0**-40  # what is left of two numbers that are not whole, relative to them, is taken for rounding
 
 Index = tuple[NDArray[np.uint32], np.uint64]
-Places = NDArray[np.int32]
+Rows32 = NDArray[np.int32]
 
 
 def empty(bits: int, spare: int = _SPARE) -> tuple[Keys, np.uint64]:
@@ -47,9 +47,9 @@ def first_rows(keys: Keys) -> Index:
 class Asked(NamedTuple):
     """Known keys numbered by when they are first asked for: each token's number, the ascending keys, their numbers."""
 
-    rows: Places
+    rows: Rows32
     keys: Keys
-    numbers: Places
+    numbers: Rows32
 
 
 def asked_for(keys: Keys, known: Keys, index: Index) -> Asked:

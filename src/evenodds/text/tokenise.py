@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from evenodds.text import unicode
-from evenodds.text.keys import LONGEST, MASK, join, key, sealed
+from evenodds.text.keys import LONGEST, MASK, encoded, join, key, sealed
 
 _STEMMERS = threading.local()
 MARKED = "\x01"  # stands before a mark that is a token by itself; a control character is never part of a word
@@ -132,11 +132,6 @@ def folded(point: int, options: Tokens) -> list[tuple[int, int]]:
 def fold_of(options: Tokens) -> _Fold:
     """What becomes of each code point under these options, for `str.translate`."""
     return _Fold(options)
-
-
-def encoded(document: str) -> bytes:
-    """A text in UTF-8; a lone surrogate, which UTF-8 has no bytes for, is then read as what is not UTF-8."""
-    return document.encode("utf-8", "surrogatepass")
 
 
 def cut(document: bytes, options: Tokens = WORDS) -> list[bytes]:

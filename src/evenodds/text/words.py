@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evenodds.arguments import is_number, is_whole, native, one_of, smoothing_of
-from evenodds.text.keys import LONGEST, MASK, is_buckets
+from evenodds.text.keys import LONGEST, MASK, encoded, is_buckets
 from evenodds.text.tokenise import Tokens
 
 Events = Literal["counts", "present", "bernoulli", "complement"]
@@ -140,7 +140,7 @@ def _seed(secret: str | bytes) -> int:
     """64 bits that no one can turn back into the secret; never 0, which stands for none."""
     from hashlib import blake2b
 
-    raw = secret.encode("utf-8", "surrogatepass") if isinstance(secret, str) else secret
+    raw = encoded(secret) if isinstance(secret, str) else secret
     return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little") or 1
 
 

@@ -41,7 +41,7 @@ def bandwidth_of(rule: float | str, points: Points, shape: Shape | Bell) -> floa
             raise ValueError(f"bandwidth={rule!r}: expected a number or one of {', '.join(map(repr, RULES))}")
         if len(points.x) < 2:
             raise DataError(f"bandwidth={rule!r}: all values are {points.x[0]:g}, which has no width; give a number")
-        unit = 2.0 ** math.floor(math.log2(spread(points)))  # so that no power of a bandwidth is too large or small
+        unit = 2.0 ** math.floor(math.log2(scale_of(points)))  # so that no power of a bandwidth is too large or small
         points = points.over(unit)
         if not math.isfinite(points.x[-1] - points.x[0]):
             raise DataError(f"bandwidth={rule!r}: the values lie too far apart for it; give a number")
@@ -56,15 +56,15 @@ def bandwidth_of(rule: float | str, points: Points, shape: Shape | Bell) -> floa
 
 def scott(points: Points) -> float:
     """1.06 · A · n^(-1/5)."""
-    return 1.06 * spread(points) * points.total**-0.2
+    return 1.06 * scale_of(points) * points.total**-0.2
 
 
 def silverman(points: Points) -> float:
     """0.9 · A · n^(-1/5)."""
-    return 0.9 * spread(points) * points.total**-0.2
+    return 0.9 * scale_of(points) * points.total**-0.2
 
 
-def spread(points: Points, iqr: float = IQR) -> float:
+def scale_of(points: Points, iqr: float = IQR) -> float:
     """The smaller of the standard deviation and the interquartile range, as a Gaussian's standard deviation."""
     if points.total <= 1:
         raise DataError(f"the weights add up to {points.total:g}: a weight counts rows, and a rule needs more than one")
@@ -84,7 +84,7 @@ def sheather_jones(points: Points) -> float:
     >>> round(sheather_jones(Points.of(np.linspace(0, 1, 96))), 4)
     0.111
     """
-    n, scale = points.total, spread(points, 1.349)
+    n, scale = points.total, scale_of(points, 1.349)
     widest = 1.144 * scale * n**-0.2
     first, second = 1.24 * scale * n ** (-1 / 7), 1.23 * scale * n ** (-1 / 9)
     step = widest / min(max(PLACES / len(points.x), FINE), FINEST)

@@ -6,6 +6,7 @@ import numpy as np
 
 from evenodds.families.density.shapes import Bell, Shape
 from evenodds.families.leaves import Floats
+from evenodds.families.normal_gamma import LOG_2PI
 from evenodds.labels import Ints
 from evenodds.logs import log_sum
 
@@ -35,4 +36,4 @@ def logs(shape: Shape | Bell, x: Floats, weights: Floats, h: float, at: Floats, 
         if isinstance(shape, Shape):
             return np.asarray(np.log((each * shape.at(u)).sum(axis=1)))
         terms = np.log(np.maximum(each, 0.0)) - 0.5 * u * u
-        return log_sum(terms) - 0.5 * np.log(2 * np.pi)
+        return log_sum(terms) - 0.5 * LOG_2PI

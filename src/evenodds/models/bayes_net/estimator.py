@@ -253,7 +253,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Where rows come from, and the names of the target and of the weights in it."""
         target = y if isinstance(y, str) else self.target or (None if like is None else like.target)
         if is_source(X):
-            check_named(weights, *([] if y is None else [y]))
+            check_named(**({} if y is None else {"y": y}), sample_weight=weights)
             return read(X), target, weights
         rows = in_memory(eager(X), like)
         columns: dict[str, Any] = dict(rows.columns)

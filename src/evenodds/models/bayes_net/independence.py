@@ -22,6 +22,7 @@ from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.reading import Columns, Encoded, encode, weighed
 from evenodds.models.bayes_net.tables import check_size
 from evenodds.models.information import expected, information
+from evenodds.models.shell import check_named
 from evenodds.show import Frame, apart
 
 
@@ -89,8 +90,8 @@ def independent(
     if len(set(names)) < len(names):
         raise DataError("name each column once")
     tail = tail_of(level)
-    if is_source(data) and not isinstance(sample_weight, (str, type(None))):
-        raise DataError("rows of a file have their weights in a column: name it")
+    if is_source(data):
+        check_named(sample_weight=sample_weight)
     source: Any = read(data) if is_source(data) else None
     if source is None:
         given_rows, sample_weight = weighed(table(data), sample_weight)

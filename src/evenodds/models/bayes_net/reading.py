@@ -19,7 +19,6 @@ from evenodds.data.passes import Summed, added
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Binned, Categorical
 from evenodds.families.leaves import Floats, check_weights
@@ -30,6 +29,7 @@ from evenodds.models.bayes_net.tables import States, check_values, checked_state
 from evenodds.schema import Column, Schema
 from evenodds.show import free
 from evenodds.tally import Tally
+from evenodds.threads import in_order
 
 PARTS = 8  # of a column of numbers that is cut, if nobody says where
 MANY = 50  # different numbers of a column, from which on it must be cut

@@ -52,7 +52,7 @@ def parts_of(network: Network) -> tuple[dict[str, Any], dict[str, Any]]:
     smoothing = settings.smoothing if isinstance(settings.smoothing, str) else float(settings.smoothing)
     chosen = {"estimate": settings.estimate, "prior": settings.prior, "smoothing": smoothing}
     told = {} if network.target is None else {"target": places[network.target]}
-    return {n: np.ascontiguousarray(a) for n, a in arrays.items()}, {"nodes": nodes, "settings": chosen, **told}
+    return arrays, {"nodes": nodes, "settings": chosen, **told}
 
 
 def model_of(arrays: dict[str, Any], header: dict[str, Any]) -> Network:

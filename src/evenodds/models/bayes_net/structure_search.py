@@ -19,7 +19,7 @@ from evenodds.models.bayes_net.structure import Structure
 NONE = np.zeros(0)
 
 
-def information(rows: Encoded, given: str | None = None) -> Floats:
+def pairwise_information(rows: Encoded, given: str | None = None) -> Floats:
     """Mutual information of every pair of columns, in nats; given a column, within each of its values."""
     sizes = np.array(rows.sizes, np.int64)
     groups, many = np.zeros(rows.rows, np.int32), 1
@@ -48,7 +48,7 @@ def spanning_tree(weights: Floats, root: int, nodes: list[int]) -> dict[int, int
 def chow_liu(rows: Encoded, root: str | None = None) -> Structure:
     """The tree under which the rows are most probable, hung up by one of its nodes (Chow and Liu 1968)."""
     at = 0 if root is None else rows.place(root)
-    parent = spanning_tree(information(rows), at, list(range(len(rows.names))))
+    parent = spanning_tree(pairwise_information(rows), at, list(range(len(rows.names))))
     return Structure({n: (rows.names[parent[i]],) if i in parent else () for i, n in enumerate(rows.names)})
 
 
@@ -58,7 +58,7 @@ def tan(rows: Encoded, target: str) -> Structure:
     features = [i for i in range(len(rows.names)) if i != at]
     if not features:
         raise DataError(f"there is no column beside the target {target!r}")
-    parent = spanning_tree(information(rows, target), features[0], features)
+    parent = spanning_tree(pairwise_information(rows, target), features[0], features)
     found: dict[str, tuple[str, ...]] = {target: ()}
     for i in features:
         found[rows.names[i]] = (target, rows.names[parent[i]]) if i in parent else (target,)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.keys import key
+from evenodds.keys import encoded, key
 from evenodds.labels import GOLDEN, hash_texts, mixed
 from evenodds.schema import Schema
 from evenodds.texts import Texts
@@ -42,5 +42,5 @@ def _bits(x: Any) -> Hashes:
         return np.append(x.labels.keys, np.uint64(0))[x.places]
     if isinstance(x, Texts):
         known = [x.text(i) for i in range(len(x))]
-        return hash_texts([b"" if text is None else text.encode("utf-8", "surrogatepass") for text in known])
+        return hash_texts([b"" if text is None else encoded(text) for text in known])
     return np.where(np.isnan(x), np.nan, x + 0.0).astype(np.float64).view(np.uint64)  # -0.0 is 0.0

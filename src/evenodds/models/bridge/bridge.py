@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
-from evenodds.data.threads import in_order
 from evenodds.errors import many
 from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
@@ -25,6 +23,7 @@ from evenodds.models.naive_bayes import Model
 from evenodds.models.saved import Saved
 from evenodds.models.temper import Temper
 from evenodds.schema import Schema
+from evenodds.threads import in_order
 
 if TYPE_CHECKING:
     from evenodds.models.explanation import Explanation
@@ -116,17 +115,6 @@ class Bridge(Saved):
         """As much of naive Bayes' evidence as is believed; none of it where the scale is 0, be it infinite."""
         return np.zeros_like(evidence) if self.scale == 0 else np.asarray(self.scale * evidence)
 
-    def _correction(self, rows: Table, start: int) -> Floats:
-        """features(x) · weights of each row and class."""
-        dense, sparse = self.features.matrices(rows, self.schema, 1, start)
-        numbers = 1 + dense.shape[1]
-        total = np.repeat(self.weights[:1], rows.rows, axis=0)
-        if dense.shape[1]:
-            total += dense @ self.weights[1:numbers]
-        if sparse is not None:
-            total += sparse @ self.weights[numbers:]
-        return np.asarray(total)
-
     def log_joint(self, x: Any, threads: int | None = None) -> Floats:
         """The scores: log p(c | x) up to what all classes of a row share."""
         rows = as_table(x)
@@ -134,7 +122,7 @@ class Bridge(Saved):
 
         def work(start: int) -> Floats:
             some = rows.slice(start, min(start + size, rows.rows))
-            total = self._correction(some, start)
+            total = self.features.matrices(some, self.schema, 1, start).scores(self.weights)
             return total if self.scale == 0 else total + self.scaled(self.model.scorer.block(some, start).T)
 
         parts = in_order(work, range(0, rows.rows, size), threads)

@@ -75,8 +75,7 @@ class Problem(NamedTuple):
     @property
     def width(self) -> int:
         """How many weights each class has, with its intercept."""
-        dense, sparse = self.design
-        return 1 + dense.shape[1] + (0 if sparse is None else sparse.shape[1])
+        return self.design.width
 
     @property
     def classes(self) -> int:
@@ -164,24 +163,24 @@ def frequent(problem: Problem, most: int) -> tuple[Problem, NDArray[np.intp]]:
     return fewer, np.concatenate([places[:first], first + kept])
 
 
-class Gaussians(NamedTuple):
-    """A Gaussian prior of the weights, (width, classes)."""
+class Around(NamedTuple):
+    """A Gaussian prior of the weights: each one's mean and precision, (width, classes)."""
 
     mean: Any
     precision: Any
 
 
-def around_zero(strength: float, width: int, classes: int) -> Gaussians:
+def around_zero(strength: float, width: int, classes: int) -> Around:
     """Every weight N(0, 1/strength); the intercepts nearly free."""
     precision = np.full((width, classes), strength)
     precision[0] = FREE
-    return Gaussians(np.zeros((width, classes)), precision)
+    return Around(np.zeros((width, classes)), precision)
 
 
 def correct(
     problem: Problem,
     scale: float,
-    prior: Gaussians,
+    prior: Around,
     *,
     start: Floats | None = None,
     tolerance: float = FINE,
@@ -222,7 +221,4 @@ def curvature(problem: Problem, scale: float, weights: Floats, threads: int | No
 
 def scores(problem: Problem, scale: float, weights: Floats) -> Floats:
     """scale · offset + features · W."""
-    dense, sparse = problem.design
-    numbers = 1 + dense.shape[1]
-    total = scale * problem.offset + weights[0] + dense @ weights[1:numbers]
-    return np.asarray(total if sparse is None else total + sparse @ weights[numbers:])
+    return problem.design.scores(weights, scale * problem.offset)

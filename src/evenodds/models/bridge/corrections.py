@@ -14,11 +14,11 @@ from evenodds.show import Frame, apart
 SHOWN = 50
 
 
-def corrections(bridge: Bridge, most: int = SHOWN) -> Frame:
+def corrections(bridge: Bridge) -> Frame:
     """The strongest weights, each class's share of them in a column of its own."""
     found: list[dict[str, Any]] = []
     strong = np.abs(bridge.weights[1:]).max(axis=1)
-    kept = np.argsort(-strong, kind="stable")[:most]
+    kept = np.argsort(-strong, kind="stable")[:SHOWN]
     for at in kept[strong[kept] > 0]:
         part = next(p for p in bridge.features.parts if at < bridge.features.slices[p.name].stop)
         place = int(at) - bridge.features.slices[part.name].start

@@ -86,7 +86,7 @@ class NaiveLogistic(ClassShell):
         """
         how = self._how()
         if is_source(X):
-            check_named(sample_weight, y)
+            check_named(y=y, sample_weight=sample_weight)
             model, report = learn(read(X), y, self.columns, None, self.schema, sample_weight, self.threads, how)
             return self._warn(report)._name(model)._keep(model)
         learnt, kind = self._read(X, y, sample_weight, reset=True)

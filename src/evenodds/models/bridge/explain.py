@@ -10,6 +10,7 @@ import numpy as np
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.families import WordCounts
+from evenodds.labels import find
 from evenodds.logs import normalise, warn_of_impossible
 from evenodds.models.bridge.bridge import Bridge
 from evenodds.models.bridge.features import Numbers, Tokens, text_scale
@@ -79,7 +80,7 @@ def _add_words(terms: _Terms, bridge: Bridge, part: Tokens, x: Texts, own: Any) 
     if isinstance(found, WordCounts):  # which may read a word as another
         names = {token: one.text for one in found.listed(document) for token in one.tokens}
     scale = float(text_scale(len(bags(x, words.tokens, buckets=words.buckets).keys)))
-    place = part.places(np.array([one.key for one in tokens], np.uint64)).tolist()
+    place = find(part.keys, np.array([one.key for one in tokens], np.uint64)).tolist()
     sharing = Counter(place)
     for one, at in zip(tokens, place):
         if at >= 0:

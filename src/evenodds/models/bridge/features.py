@@ -27,15 +27,15 @@ import numpy as np
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.data.threads import threads_for
 from evenodds.families import Binned, Categorical, Gaussian, LogGaussian, WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.families.numeric import check_no_infinity
-from evenodds.labels import Keys, Labels
+from evenodds.labels import Keys, Labels, find
 from evenodds.models.naive_bayes import Model
 from evenodds.schema import Column, Schema
 from evenodds.show import NOTHING
 from evenodds.text.bags import Bags, bags
+from evenodds.threads import threads_for
 
 LENGTH, POWER = 10.0, 0.25  # of a text that is not scaled, and how longer ones are
 FARTHEST = 4.0  # deviations from the mean
@@ -114,18 +114,11 @@ class Tokens:
         from scipy.sparse import csr_array
 
         lengths = np.diff(found.ends, prepend=0)
-        place = self.places(found.keys)
+        place = find(self.keys, found.keys)
         known = place >= 0
         row = np.repeat(np.arange(len(lengths)), lengths)
         ends = np.concatenate([[0], np.cumsum(np.bincount(row[known], minlength=len(lengths)))])
         return csr_array((text_scale(lengths)[row[known]], place[known], ends), shape=(len(lengths), self.width))
-
-    def places(self, keys: Keys) -> Any:
-        """Which columns these tokens are; -1 where none."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
 
 
 def text_scale(tokens: Any) -> Any:
@@ -145,6 +138,17 @@ class Matrices(NamedTuple):
     def some(self, rows: Any) -> Matrices:
         """Some rows."""
         return Matrices(self.dense[rows], None if self.sparse is None else self.sparse[rows])
+
+    @property
+    def width(self) -> int:
+        """How many weights a class has, with its intercept."""
+        return 1 + self.dense.shape[1] + (0 if self.sparse is None else self.sparse.shape[1])
+
+    def scores(self, weights: Floats, offset: Any = 0.0) -> Floats:
+        """offset + features · weights, (rows, classes); the weights of the intercept come first."""
+        numbers = 1 + self.dense.shape[1]
+        total = offset + weights[0] + self.dense @ weights[1:numbers]
+        return np.asarray(total if self.sparse is None else total + self.sparse @ weights[numbers:])
 
 
 @dataclass(frozen=True, eq=False)

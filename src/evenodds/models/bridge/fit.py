@@ -11,7 +11,7 @@ from evenodds.families.leaves import Floats
 from evenodds.models.bridge.bridge import Bridge, Tried
 from evenodds.models.bridge.correct import (
     FINE,
-    Gaussians,
+    Around,
     Problem,
     around_zero,
     correct,
@@ -124,7 +124,7 @@ def more(old: Bridge, model: Model, learnt: Learnt, threads: int | None = None) 
         # of weights that matter only by their differences a diagonal has but this part of the sharpness: of two classes
         # exactly, of more where they are even
         part = (problem.classes - 1) / problem.classes
-        mean = correct(problem, old.scale, Gaussians(mean, prior.precision + sure / part), threads=threads)
+        mean = correct(problem, old.scale, Around(mean, prior.precision + sure / part), threads=threads)
         sure = sure + curvature(problem, old.scale, mean, threads)
     return Bridge(model, old.features, old.scale, old.strength, mean, sure, old.tried)
 

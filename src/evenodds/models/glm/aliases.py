@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
+from evenodds.models.algebra.collinear import Collinear, Indices, Roots, collinear
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.collinear import Collinear, Indices, Roots, collinear
 from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.design import Design
 from evenodds.models.glm.sums import Sums

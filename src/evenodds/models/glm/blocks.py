@@ -15,9 +15,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.data.passes import SHARD as SHARD
 from evenodds.data.passes import added
-from evenodds.data.threads import in_order
 from evenodds.models.glm.design_kernels import collect, count_pairs, gather, scatter, scatter_rows, spread
+from evenodds.threads import in_order
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -27,7 +28,6 @@ TILE = 1 << 19  # numbers of a tile: the cache holds them, and threads seldom wa
 LONGEST = 1 << 15  # rows of a tile
 NEAREST = 1 << 15  # numbers that are weighted and multiplied at once: what is nearest to the processor holds
 MANY = 1 << 17  # numbers multiplied, from which on threads should not wait for each other
-SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
 from evenodds.errors import DataError, did_you_mean
-from evenodds.labels import Labels
+from evenodds.labels import Labels, canonical
 from evenodds.models.glm.blocks import Codes, Floats
 from evenodds.schema import Schema
 
@@ -230,8 +230,6 @@ def in_value_order(values: Sequence[str]) -> tuple[str, ...]:
 
 def term_of(column: str, values: Sequence[str], references: Mapping[str, Any]) -> Term:
     """The term of a category; its reference is as told, or its first value."""
-    from evenodds.labels import canonical
-
     ordered = in_value_order(values)
     told = references.get(column)
     reference = ordered[0] if told is None else canonical(told)

@@ -20,7 +20,7 @@ from evenodds.data.source import Source
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.given import beside, in_memory_of, names_only, said_of_files
+from evenodds.models.glm.given import beside, in_memory_of, said_of_files
 from evenodds.models.glm.null import explained, scored
 from evenodds.models.glm.plan import NUMBER, Roles, SparseMemory, in_memory
 from evenodds.models.glm.regress import regress
@@ -28,7 +28,7 @@ from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.scoring import Where
 from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.shell import Shell, accuracy, drop, eager, has_frame, target_of
+from evenodds.models.shell import Shell, accuracy, check_named, drop, eager, has_frame, target_of
 from evenodds.models.targets import required
 from evenodds.schema import Schema
 
@@ -178,7 +178,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         more = {"weights": weights, "offset": offset, "exposure": exposure, "trials": trials}
         required(y, self)
         if is_source(X):
-            names_only(y=y, **more)
+            check_named(y=y, sample_weight=weights, offset=offset, exposure=exposure, trials=trials)
             source = read(X)
             return source.rereadable() if isinstance(source, Files) else source, Roles(y, **more)
         X, given, taken = eager(X), {"target": y, **more}, dict[str, Any]()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
+from evenodds.models.algebra.triangle import triangle_of
 from evenodds.models.alone import alone
+from evenodds.threads import in_order
 
 Floats = NDArray[np.float64]
 
@@ -87,12 +87,6 @@ class Factor:
         """The factor of the rows of both."""
         stacked = np.concatenate([self.triangle, other.triangle])
         return Factor(triangle_of(stacked), self.rows + other.rows, self.weight + other.weight)
-
-
-def triangle_of(block: Floats) -> Floats:
-    """R of the block's QR factors."""
-    r: Any = np.linalg.qr(block, mode="r")
-    return r
 
 
 def _not_finite(X: Floats, y: Floats, names: Sequence[str] | None) -> DataError:

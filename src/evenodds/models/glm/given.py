@@ -13,13 +13,11 @@ from evenodds.cells import as_column, numbers
 from evenodds.data.files import read
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Memory, Source
-from evenodds.data.threads import in_order
-from evenodds.errors import DataError
 from evenodds.families.leaves import check_weights
 from evenodds.models.glm.plan import Roles, SparseMemory, reading_of
 from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.scoring import check_length, one_each
-from evenodds.models.shell import classes_of, eager
+from evenodds.models.shell import check_named, classes_of, eager, of_batches
 
 
 def told(name: str, value: Any, rows: int, is_class: bool) -> Any:
@@ -58,13 +56,6 @@ def in_memory_of(
     return Memory(Table({**rows.columns, **columns}, rows.rows, rows.named)), Roles(**roles)
 
 
-def names_only(**told: Any) -> None:
-    """Refuse what is no name where the rows are in a file."""
-    for name, value in told.items():
-        if value is not None and not isinstance(value, str):
-            raise DataError(f"the rows are in a file: give {name} as the name of one of its columns")
-
-
 def beside(model: Regression, X: Any, **told: Any) -> dict[str, Any]:
     """What is told of rows in memory: names of their columns as those columns, and where nothing is told and the rows
     still have the column that it was at fit, that column.
@@ -80,14 +71,8 @@ def beside(model: Regression, X: Any, **told: Any) -> dict[str, Any]:
 
 def said_of_files(model: Regression, path: Any, say: Callable[..., Any], **told: Any) -> Any:
     """What is said of the rows of files, read batch by batch as the model reads them; told are names of columns."""
-    names_only(**told)
+    check_named(**told)
     source = read(path)
     roles = dataclasses.replace(model.roles, **{what: name for what, name in told.items() if name is not None})
     reading = reading_of(model.schema, roles, list(source.sample().columns))
-    batches = source.batches(reading.columns)
-    parts = list(in_order(lambda batch: say(reading(batch).table, **told, where=batch.where), batches, 1))
-    if not parts:
-        raise DataError(f"{source.name} has no rows")
-    if isinstance(parts[0], tuple):
-        return tuple(np.concatenate(some) for some in zip(*parts))
-    return np.concatenate(parts)
+    return of_batches(source, reading, lambda rows, where: say(rows, **told, where=where))

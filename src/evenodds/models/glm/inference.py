@@ -28,12 +28,12 @@ from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import check_weights
 from evenodds.logs import log_sum
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, Tile, summed
+from evenodds.models.glm.blocks import Block, Floats, Rows, Tile, summed
 from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.losses import Loss
 from evenodds.models.glm.scoring import targets
 from evenodds.models.glm.separated import EITHER
-from evenodds.models.glm.sums import assembled, whole
+from evenodds.models.glm.sums import Grams, whole
 from evenodds.show import Figure, Frame, free
 
 if TYPE_CHECKING:
@@ -62,15 +62,12 @@ def sandwich(
     known = np.nan_to_num(bread)
 
     def work(block: Block) -> Floats:
-        outputs = loss.outputs
-        pairs = [(k, m) for k in range(outputs) for m in range(k + 1)]
-        grams = [Gram(block.width) for _ in pairs]
+        grams = Grams(block.width, loss.outputs)
         for tile in block.tiles():
             _, first, second = loss.slopes(tile.score(b), tile.y)
             weights = np.ones(len(tile.y)) if tile.weights is None else tile.weights
             if first.ndim == 2:
-                for (k, m), gram in zip(pairs, grams):
-                    gram.add(tile, weights * first[:, k] * first[:, m])
+                grams.add(tile, (weights * first[:, k] * first[:, m] for k, m in grams.pairs))
                 continue
             squares = first * first + loss.spread(tile.y)
             if kind in ("HC2", "HC3"):
@@ -83,8 +80,8 @@ def sandwich(
                     )
                 rest = np.maximum(rest, 1e-12)
                 squares = squares / (rest if kind == "HC2" else rest * rest)
-            grams[0].add(tile, weights * squares)
-        return assembled(pairs, grams, block.width, outputs)
+            grams.add(tile, [weights * squares])
+        return grams.lower
 
     filling = whole(summed(rows, work, threads), loss.outputs)
     if kind == "HC1":

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds import double_double as dd
 from evenodds.errors import DataError
-from evenodds.models.glm.collinear import Collinear, collinear, lengths
-from evenodds.models.glm.factor import Factor, triangle_of
+from evenodds.models.algebra.collinear import Collinear, collinear, lengths
+from evenodds.models.algebra.triangle import triangle_of
+from evenodds.models.glm.factor import Factor
 from evenodds.models.glm.refine import Block, Blocks, gram, inverse_triangle, plain_inverse, refine
 
 Floats = NDArray[np.float64]

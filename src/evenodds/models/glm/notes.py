@@ -6,8 +6,8 @@ import numpy as np
 
 from evenodds.errors import many, several, warn
 from evenodds.families import Gaussian
+from evenodds.models.algebra.collinear import Collinear
 from evenodds.models.glm.blocks import Floats
-from evenodds.models.glm.collinear import Collinear
 from evenodds.models.glm.problem import Minimum
 from evenodds.models.glm.separated import Separated
 from evenodds.models.glm.settings import RegressionSettings, Totals

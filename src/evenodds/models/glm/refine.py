@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from evenodds import double_double as dd
-from evenodds.data.threads import in_order
 from evenodds.kernel import kernel, product_error
+from evenodds.threads import in_order
 
 Floats = NDArray[np.float64]
 Block = tuple[Floats, Floats, Floats | None]

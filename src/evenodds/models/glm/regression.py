@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.errors import DataError, many
+from evenodds.errors import DataError, did_you_mean, many
 from evenodds.families import Family, Gaussian
 from evenodds.models.glm.blocks import Floats, Tile
 from evenodds.models.glm.design import Design
@@ -85,8 +85,6 @@ class Regression(Saved):
 
     def __getitem__(self, name: str) -> Any:
         """A coefficient by its name."""
-        from evenodds.errors import did_you_mean
-
         if name not in self.names:
             raise KeyError(did_you_mean(name, self.names, "coefficient"))
         found = self.coefficients[self.names.index(name)]

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenodds.cells import Coded
+from evenodds.data.passes import HELD
 from evenodds.data.reading import Reading
 from evenodds.data.source import Source
-from evenodds.data.threads import Elsewhere, in_order
 from evenodds.models.glm.blocks import SHARD, Block
 from evenodds.models.glm.design import Design
 from evenodds.models.glm.plan import Chunk, Plan, chunk_of
+from evenodds.threads import Elsewhere, in_order
 
 if TYPE_CHECKING:
     from evenodds.models.glm.survey import Found
 
-HELD = 1 << 26  # bytes of a design that is read from files and kept
 STRIP = 1 << 12  # rows whose codes are written at once
 PILOT = 1 << 16  # rows on which a first fit is tried
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from evenodds.cells import as_column, codes, numbers
 from evenodds.data.memory import Table, table
 from evenodds.data.sum import cells
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Poisson
 from evenodds.labels import canonical
 from evenodds.models.glm.blocks import SHARD, Block, Floats, Tile
 from evenodds.models.glm.design import Places
 from evenodds.models.glm.plan import check_target, checked, in_memory
+from evenodds.threads import in_order
 
 if TYPE_CHECKING:
     from evenodds.models.glm.regression import Regression

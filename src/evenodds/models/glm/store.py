@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.arguments import native
 from evenodds.families import Bernoulli, Categorical
 from evenodds.labels import canonical
 from evenodds.models.arrays import array, numbers, plain_texts, texts
@@ -24,7 +24,17 @@ from evenodds.models.glm.problem import Step
 from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.separated import EITHER
 from evenodds.models.glm.settings import RegressionSettings, Totals
-from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
+from evenodds.models.header import (
+    a_family,
+    a_flag,
+    a_list,
+    a_number,
+    a_text,
+    a_whole,
+    expect,
+    plain_schema,
+    read_schema,
+)
 from evenodds.models.validate import check_values
 from evenodds.schema import Schema
 
@@ -54,15 +64,9 @@ def parts_of(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
     for j, term in enumerate(design.categories):
         arrays |= plain_texts(f"category.{j}", list(term.values or ()))
     settings, more = _settings(model.settings)
-    try:
-        written = {"target": schema.target, "target_kind": schema.target_kind, "columns": plain_columns(schema)}
-        if read_schema(written) != schema:
-            raise ValueError("its columns would not come back the same")
-    except ValueError as error:
-        raise DataError(f"the model cannot be saved: {error}") from None
     header = {
         "rows": totals.rows if np.isfinite(totals.rows) else 0,
-        "schema": written,
+        "schema": plain_schema(schema),
         "settings": settings,
         "roles": {name: value for name, value in vars(model.roles).items() if value is not None},
         "numbers": [term.column for term in design.numbers],
@@ -75,7 +79,7 @@ def parts_of(model: Regression) -> tuple[dict[str, Any], dict[str, Any]]:
         "relations": list(model.relations),
         "notes": list(model.notes),
     }
-    return {name: np.ascontiguousarray(array) for name, array in {**arrays, **more}.items()}, header
+    return {**arrays, **more}, header
 
 
 def _settings(settings: RegressionSettings) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -84,7 +88,7 @@ def _settings(settings: RegressionSettings) -> tuple[dict[str, Any], dict[str, A
     for name in ("intercept", "errors", "solver", "tol", "max_iter", "rate", "missing", "variance"):
         value = getattr(settings, name)
         if value is not None:
-            written[WRITTEN.get(name, name)] = value.item() if isinstance(value, np.generic) else value
+            written[WRITTEN.get(name, name)] = native(value)
     written["reference"] = {name: canonical(value) for name, value in settings.reference.items()}
     arrays: dict[str, Any] = {}
     prior = settings.prior
@@ -205,13 +209,11 @@ def _read_settings(written: Any, arrays: dict[str, Any]) -> RegressionSettings:
         {"family", "intercept", "errors", "solver", *WRITTEN.values(), "missing", "reference"},
         optional,
     )
-    if a_text(written["family"]) not in FAMILIES:
-        raise ValueError(f"unknown family {reprlib.repr(written['family'])}")
     reference = written["reference"]
     if not isinstance(reference, dict):
         raise ValueError("its references are none")
     read: dict[str, Any] = {
-        "family": FAMILIES[written["family"]],
+        "family": a_family(written["family"], FAMILIES),
         "intercept": a_flag(written["intercept"]),
         "max_iter": a_whole(written[WRITTEN["max_iter"]]),
         "tol": a_number(written[WRITTEN["tol"]]),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, mirrored, summed
+from evenodds.models.glm.blocks import Block, Floats, Gram, Rows, Tile, mirrored, summed
 from evenodds.models.glm.losses import Loss
 
 
@@ -53,9 +54,7 @@ def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums
     """What a block adds. Softmax coefficients are taken class by class: those of class 1 first."""
     cost = weight = pearson = largest = 0.0
     gradient = np.zeros_like(b)
-    outputs = 1 if b.ndim == 1 else b.shape[1]
-    pairs = [(k, m) for k in range(outputs) for m in range(k + 1)] if order == 2 else []
-    grams = [Gram(block.width) for _ in pairs] if order == 2 else []
+    grams = Grams(block.width, 1 if b.ndim == 1 else b.shape[1]) if order == 2 else None
     diagonal = np.zeros_like(b)
     for tile in block.tiles():
         w = tile.weights
@@ -78,14 +77,14 @@ def _sums(loss: Loss, b: Floats, order: int, curves: bool, block: Block) -> Sums
             return Sums(np.inf, gradient, np.zeros((b.size, b.size)) if order == 2 else None, weight, np.nan, largest)
         if order:
             gradient += tile.pull(first)
-        if order == 2:
-            for (k, m), gram in zip(pairs, grams):
-                gram.add(tile, second if b.ndim == 1 else np.ascontiguousarray(second[:, k, m]))
+        if grams is not None:
+            each = [second] if b.ndim == 1 else (np.ascontiguousarray(second[:, k, m]) for k, m in grams.pairs)
+            grams.add(tile, each)
         elif order == 1 and curves:
             diagonal += tile.squares(second)
     hessian: Floats | None = None
-    if order == 2:
-        hessian = assembled(pairs, grams, block.width, outputs)
+    if grams is not None:
+        hessian = grams.lower
     elif order == 1 and curves:
         hessian = diagonal
     return Sums(cost, gradient, hessian, weight, pearson, largest)
@@ -104,14 +103,29 @@ def _pearson(first: Floats, second: Floats, y: Any, loss: Loss, w: Floats | None
     return float(terms.sum() if w is None else (terms * w).sum())
 
 
-def assembled(pairs: list[tuple[int, int]], grams: list[Gram], width: int, outputs: int) -> Floats:
-    """The Hessian of all outputs' coefficients from that of each pair of outputs: of each the lower triangle."""
-    if outputs == 1:
-        return grams[0].lower
-    hessian = np.zeros((width * outputs, width * outputs))
-    for (k, m), gram in zip(pairs, grams):
-        hessian[k * width : (k + 1) * width, m * width : (m + 1) * width] = gram.lower
-    return hessian
+class Grams:
+    """A Gram of each pair of outputs, which together make the Hessian of all outputs' coefficients."""
+
+    def __init__(self, width: int, outputs: int) -> None:
+        self._width, self._outputs = width, outputs
+        self.pairs = [(k, m) for k in range(outputs) for m in range(k + 1)]
+        self._each = [Gram(width) for _ in self.pairs]
+
+    def add(self, tile: Tile, weights: Iterable[Floats]) -> None:
+        """Add a tile's, weighted for each of the pairs."""
+        for gram, w in zip(self._each, weights):
+            gram.add(tile, w)
+
+    @property
+    def lower(self) -> Floats:
+        """The Hessian, of each pair the lower triangle: `whole` makes it symmetric."""
+        width, size = self._width, self._width * self._outputs
+        if self._outputs == 1:
+            return self._each[0].lower
+        hessian = np.zeros((size, size))
+        for (k, m), gram in zip(self.pairs, self._each):
+            hessian[k * width : (k + 1) * width, m * width : (m + 1) * width] = gram.lower
+        return hessian
 
 
 def whole(hessian: Floats, outputs: int) -> Floats:

@@ -13,7 +13,6 @@ from evenodds.cells import Coded
 from evenodds.data.passes import added
 from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError, several
 from evenodds.families import Bernoulli, Gaussian
 from evenodds.labels import Labels
@@ -23,6 +22,7 @@ from evenodds.models.glm.losses import Loss, loss_for
 from evenodds.models.glm.plan import Chunk, Plan, chunk_of, chunk_of_memory
 from evenodds.models.glm.rows import Held, Streamed, block_of
 from evenodds.models.targets import check_few, check_two
+from evenodds.threads import in_order
 
 STRIP = 1 << 9  # rows whose moments are added at once
 FAR = 30.0  # standard deviations from 0, beyond which a column's mean is taken off before it is squared

@@ -15,7 +15,6 @@ from evenodds.cells import Coded, numbers
 from evenodds.data.files import Files, is_source, read
 from evenodds.data.memory import table
 from evenodds.data.sum import cells
-from evenodds.errors import DataError
 from evenodds.families import Categorical, Gaussian, Gaussians, Poisson
 from evenodds.families.distribution import Seed
 from evenodds.families.leaves import Floats, check_weights
@@ -23,7 +22,7 @@ from evenodds.models.mixture.fit import fit_mixture
 from evenodds.models.mixture.model import MixtureModel
 from evenodds.models.mixture.rows import MixtureRows, Tabled, schema_of, streamed
 from evenodds.models.mixture.settings import MixtureSettings, numbers_of_components
-from evenodds.models.shell import Shell, drop, eager, has_frame, of_files
+from evenodds.models.shell import Shell, check_named, drop, eager, has_frame, of_files
 from evenodds.schema import Column, Schema
 from evenodds.show import Frame
 
@@ -144,8 +143,7 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self._keep(model)
 
     def _files(self, X: Any, weight: Any) -> MixtureRows:
-        if weight is not None and not isinstance(weight, str):
-            raise DataError("the rows are in a file: give sample_weight as the name of one of its columns")
+        check_named(sample_weight=weight)
         source = read(X)
         source = source.rereadable() if isinstance(source, Files) else source
         return streamed(source, self.family, self.columns, weight)

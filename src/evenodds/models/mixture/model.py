@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from evenodds.arguments import whole
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.distribution import Seed, generator
@@ -32,6 +31,7 @@ from evenodds.models.mixture.settings import MixtureSettings
 from evenodds.models.saved import Saved
 from evenodds.schema import Schema
 from evenodds.show import Frame, apart
+from evenodds.threads import in_order
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from evenodds.cells import Coded
 from evenodds.data.decide import decide
 from evenodds.data.kept import Kept, Learnt
 from evenodds.data.memory import Table
-from evenodds.data.passes import Summed, added, keeping, kept_by, number
+from evenodds.data.passes import HELD as HELD
+from evenodds.data.passes import SHARD, Summed, added, keeping, kept_by, number
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import cells
-from evenodds.data.threads import in_order
 from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Categorical, Family
 from evenodds.families.leaves import Floats, axis_of
@@ -27,10 +27,9 @@ from evenodds.labels import Fixed, Labels
 from evenodds.models.mixture.blocks import Block
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
+from evenodds.threads import in_order
 
-SHARD = 1 << 16  # rows of a shard in memory; fixed, so that sums do not depend on the number of threads
 SAMPLE = 1 << 13  # rows on which starts are tried
-HELD = 1 << 26  # bytes of cells that are kept for the next step
 ONE_CLASS = Labels.of([""])
 R = TypeVar("R")
 

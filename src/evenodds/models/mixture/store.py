@@ -6,17 +6,26 @@ nothing can be wrong with it later.
 
 from __future__ import annotations
 
-import reprlib
 from typing import Any, cast
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.arguments import native
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
 from evenodds.labels import Labels
 from evenodds.layout import axis_of
 from evenodds.models.arrays import array
-from evenodds.models.header import a_flag, a_list, a_number, a_text, a_whole, expect, plain_columns, read_schema
+from evenodds.models.header import (
+    a_family,
+    a_flag,
+    a_list,
+    a_number,
+    a_text,
+    a_whole,
+    expect,
+    plain_schema,
+    read_schema,
+)
 from evenodds.models.mixture.em import Components
 from evenodds.models.mixture.factors import Factors
 from evenodds.models.mixture.model import MixtureModel, Tried
@@ -62,27 +71,17 @@ def parts_of(model: MixtureModel) -> tuple[dict[str, Any], dict[str, Any]]:
             arrays |= {f"column.{j}.{name}": getattr(column, name) for name in PARAMETERS[type(column)]}
             if isinstance(column, Categorical):
                 arrays |= {f"column.{j}.labels.{part}": a for part, a in column.labels.arrays().items()}
-    try:
-        written = {"target": "", "target_kind": "text", "columns": plain_columns(model.schema)}
-        if read_schema(written) != model.schema:
-            raise ValueError("its columns would not come back the same")
-    except ValueError as error:
-        raise DataError(f"the model cannot be saved: {error}") from None
     header = {
         "rows": model.rows,
-        "schema": written,
+        "schema": plain_schema(model.schema),
         "settings": {
             "family": settings.family.__name__,
-            **{name: _plain(getattr(settings, CALLED.get(name, name))) for name in sorted(SETTINGS - {"family"})},
-            **({} if settings.prior is None else {"prior": _plain(settings.prior)}),
+            **{name: native(getattr(settings, CALLED.get(name, name))) for name in sorted(SETTINGS - {"family"})},
+            **({} if settings.prior is None else {"prior": native(settings.prior)}),
         },
         "tried": [{name: value for name in COUNTS if (value := getattr(one, name)) is not None} for one in model.tried],
     }
-    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, header
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    return arrays, header
 
 
 # -- and back ----------------------------------------------------------------------------------------------------------
@@ -171,10 +170,8 @@ def _read_tried(arrays: dict[str, Any], written: Any) -> tuple[Tried, ...]:
 
 def _read_settings(written: Any) -> MixtureSettings:
     expect(written, "settings", SETTINGS, frozenset({"prior"}))
-    if a_text(written["family"]) not in FAMILIES:
-        raise ValueError(f"unknown family {reprlib.repr(written['family'])}")
     return MixtureSettings(
-        FAMILIES[written["family"]],
+        a_family(written["family"], FAMILIES),
         a_text(written["covariance"]),  # type: ignore[arg-type]
         a_number(written["prior"]) if "prior" in written else None,
         a_text(written["criterion"]),

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from evenodds.families.leaves import Floats
-from evenodds.models.glm.collinear import independent
-from evenodds.models.glm.factor import triangle_of
+from evenodds.models.algebra.collinear import independent
+from evenodds.models.algebra.triangle import triangle_of
 from evenodds.models.separators.vectors import CELLS, Rows, dense, largest
 
 

@@ -57,8 +57,13 @@ class Elsewhere(ABC):
         """Each shard with the number of rows before it."""
 
 
-def in_order(work: Callable[[T], R], shards: Iterable[T], threads: int | None = None) -> Iterator[R]:
-    """work(shard) for every shard, in their order, by a pool of threads; few shards are held at once."""
+def in_order(
+    work: Callable[[T], R], shards: Iterable[T], threads: int | None = None, ahead: int | None = None
+) -> Iterator[R]:
+    """work(shard) for every shard, in their order, by a pool of threads; few shards are held at once.
+
+    `ahead` is how many are begun before the first is asked for, where more are wanted than there are threads.
+    """
     if isinstance(shards, Elsewhere):
         yield from shards.each(work)
         return
@@ -70,7 +75,7 @@ def in_order(work: Callable[[T], R], shards: Iterable[T], threads: int | None = 
         return
     pool = ThreadPoolExecutor(min(n, len(shards)) if isinstance(shards, Sequence) else n)
     try:
-        yield from in_turn(lambda shard: pool.submit(work, shard).result, every, n)
+        yield from in_turn(lambda shard: pool.submit(work, shard).result, every, ahead or n)
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from evenodds.data.passes import number
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.data.threads import in_order
 from evenodds.families import Categorical
 from evenodds.families.leaves import Floats
 from evenodds.models.glm.asked import schema_of
@@ -23,6 +22,7 @@ from evenodds.models.separators.cone import cone
 from evenodds.models.separators.separation import Separation, judge
 from evenodds.models.separators.separator import Separator, separate
 from evenodds.models.separators.vectors import Rows, dense
+from evenodds.threads import in_order
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from evenodds.models.algebra.relation import Part, relation
+from evenodds.models.algebra.triangle import triangle_of
 from evenodds.models.alone import alone
-from evenodds.models.glm.factor import triangle_of
-from evenodds.models.glm.relation import Part, relation
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
