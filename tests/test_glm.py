@@ -410,7 +410,9 @@ def test_offset_and_exposure_of_predictions_are_numbers_or_names_of_columns(tmp_
 def test_an_offset_whose_power_of_e_is_no_number_is_refused_with_its_row_and_a_cure(tmp_path):
     X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 1.5], "service": [127.0, 63.0, 44882.0, 1095.0]})
     X.assign(y=[0, 1, 3, 1]).to_csv(tmp_path / "ships.csv", index=False)
-    says = "offset 'service' is 44,882 in {}: e.44,882 is too large to be fitted; give what was counted over as the expos"
+    says = (
+        "offset 'service' is 44,882 in {}: e.44,882 is too large to be fitted; give what was counted over as the expos"
+    )
     with pytest.raises(eo.DataError, match=says.format("row 2")):
         eo.GLM(eo.Poisson).fit(X, [0, 1, 3, 1], offset="service")
     with pytest.raises(eo.DataError, match=says.format(".*line 4")):

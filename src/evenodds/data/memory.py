@@ -193,10 +193,9 @@ def _of_objects(x: NDArray[Any], name: str) -> Raw:
             if isinstance(value, (Mapping, list, tuple, set)):
                 raise TypeError(f"column {name!r}: argument must be a string or a real number, not {value!r:.80}")
     try:
-        return x.astype(np.float64) if x.dtype.kind == "O" else pa.array(x)
+        return x.astype(np.float64)
     except (TypeError, ValueError):
-        pass
-    return as_arrow(x)
+        return as_arrow(x) if x.dtype.kind == "O" else pa.array(x)
 
 
 def _of_sparse(x: Any, names: Sequence[str] | None) -> Table:

@@ -16,7 +16,7 @@ from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import Batch, Memory
 from evenodds.data.sum import cells
-from evenodds.errors import DataError
+from evenodds.errors import DataError, as_word, remedy
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian, Poisson
 from evenodds.models.glm.blocks import SHARD, Floats
 from evenodds.models.glm.design import stacked
@@ -280,9 +280,9 @@ def check_offset(offset: Floats, name: str, where: Callable[[int], str], counts:
     """Refuse an offset beyond the log of any exposure: e^offset times a rate or odds is no number to be fitted."""
     bad = np.flatnonzero(np.abs(offset) > np.log(HEAVIEST))
     if len(bad):
-        row = int(bad[0])
+        row, exposure = int(bad[0]), (f"exposure={name!r}", f"--exposure {as_word(name)}")
         cure = (
-            "give what was counted over as the exposure, whose log is the offset (exposure=, --exposure)"
+            f"give what was counted over as the exposure, whose log is the offset: {remedy(*exposure)}"
             if counts
             else "the offset of classes is in log-odds: divide it, or take its log"
         )

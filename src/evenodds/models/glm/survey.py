@@ -14,7 +14,7 @@ from evenodds.data.passes import added
 from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
 from evenodds.data.threads import in_order
-from evenodds.errors import DataError, several
+from evenodds.errors import DataError, remedy, several
 from evenodds.families import Bernoulli, Gaussian
 from evenodds.labels import Labels
 from evenodds.models.glm.blocks import SHARD, Floats
@@ -274,7 +274,7 @@ def _decided(plan: Plan, survey: Survey, report: Report, where: str, sparse: boo
         if plan.family is Bernoulli and len(labels) > 2:
             raise DataError(
                 f"Only binary classification is supported. The type of the target is multiclass: {len(labels)} "
-                "classes; choose GLM(Categorical), the softmax"
+                f"classes; choose the softmax, {remedy('GLM(Categorical)', '--family categorical')}"
             )
         classes, loss = Places.of(texts, range(len(texts))), loss_for(plan.family, len(labels))
     shift, scale = _standard(survey, sparse or not plan.intercept)
@@ -319,5 +319,5 @@ def _refuse_missing(missing: Mapping[str, tuple[int, str]]) -> None:
     columns = "column" if len(missing) == 1 else "columns"
     raise DataError(
         f"missing cells (NaN) in {columns} {several(listed)}: fill them, leave the column out, "
-        "or leave such rows out (missing='drop', --missing drop)"
+        "or leave such rows out: " + remedy("missing='drop'", "--missing drop")
     )
