@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 import evenodds as eo
 from command import invoke as run
 from evenodds import file
+from evenodds.data.memory import table as table_of
 from evenodds.data.messages import pairs
+from evenodds.data.sum import fold_of
 from evenodds.data.titanic import titanic
 from evenodds.families import WordCounts
 
@@ -298,6 +301,23 @@ def test_folds_are_refits(people):
         part = tally(mine["survived"], model.log_proba(mine), model.classes)
         total = part if total is None else total + part
     assert Metrics.of(total, ["no", "yes"]).to_dict() == found.to_dict()
+
+
+@pytest.mark.parametrize("option", ["--tune", "--bridge"])
+def test_evaluate_by_folds_judges_what_fit_would_learn_without_each(option, tmp_path):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 300)
+    frame = pd.DataFrame({"a": rng.normal(y, 1.0), "b": rng.normal(size=300) + y, "c": rng.choice(list("xyz"), 300)})
+    frame.assign(y=y).to_csv(tmp_path / "all.csv", index=False)
+    judged = json.loads(run("evaluate", tmp_path / "all.csv", "-t", "y", "-k", 3, option, "--json").stdout)
+    fold, log = fold_of(0, 300, None, 3, 0), 0.0
+    for k in range(3):
+        frame.assign(y=y)[fold != k].to_csv(tmp_path / "rest.csv", index=False)
+        run("fit", tmp_path / "rest.csv", "-t", "y", option, "-o", tmp_path / "m.eo", "-q")
+        log_p = eo.load(tmp_path / "m.eo").log_proba(table_of(frame[fold == k]))
+        log -= log_p[np.arange(len(log_p)), y[fold == k]].sum()
+    assert judged["log_loss"] == pytest.approx(log / 300, rel=1e-9)
+    assert "needs --folds" in run("evaluate", tmp_path / "m.eo", tmp_path / "all.csv", option, code=2).stderr
 
 
 def test_evaluate_usage(model, people):
