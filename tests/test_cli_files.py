@@ -320,6 +320,15 @@ def test_evaluate_by_folds_judges_what_fit_would_learn_without_each(option, tmp_
     assert "needs --folds" in run("evaluate", tmp_path / "m.eo", tmp_path / "all.csv", option, code=2).stderr
 
 
+def test_an_unknown_column_is_named_beside_text_too(tmp_path):
+    path = tmp_path / "mixed.csv"
+    lines = [f"{i % 7}.5,we met at the {word} again {i},{word > 'b'}" for i, word in enumerate("abcd" * 30)]
+    path.write_text("height,note,y\n" + "\n".join(lines))
+    run("fit", path, "-t", "y", "--text", "note", "-o", tmp_path / "m.eo", "-q")
+    done = run("explain", tmp_path / "m.eo", "heigth=2", code=3)
+    assert "column 'heigth' not found; did you mean 'height'?" in done.stderr
+
+
 def test_evaluate_usage(model, people):
     assert "--folds" in run("evaluate", people, code=2).stderr
     assert "--target" in run("evaluate", people, "-k", 3, code=2).stderr

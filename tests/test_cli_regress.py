@@ -125,8 +125,11 @@ def test_what_is_told_plainly_is_a_note(tmp_path):
     path.write_text("hours,passed\n1,no\n2,no\n3,yes\n4,yes\n")
     done = run("regress", path, "-t", "passed", "-f", "bernoulli")
     assert done.returncode == 0
-    assert "note: complete separation: " in done.stderr
-    assert "hours → +∞" in done.stderr
+    assert done.stdout.count("note: complete separation: ") == 1
+    assert "hours → +∞" in done.stdout
+    assert "complete separation" not in done.stderr
+    in_json = run("regress", path, "-t", "passed", "-f", "bernoulli", "--json")
+    assert "note: complete separation: " in in_json.stderr
     finite = run("regress", path, "-t", "passed", "-f", "bernoulli", "--prior", "jeffreys")
     assert "Jeffreys' prior" in finite.stdout
     assert not finite.stderr

@@ -1208,3 +1208,30 @@ def test_a_name_that_two_coefficients_have_is_asked_back():
     frame = {"intercept": [0.0, 1.0, 2.0, 3.0], "x": [1.0, 0.0, 1.0, 1.0]}
     with pytest.raises(eo.DataError, match="prior: there are two coefficients 'intercept', and either may be meant"):
         eo.GLM(prior=eo.GaussianPrior(precision={"intercept": 1.0})).fit(frame, [1.0, 2.0, 4.0, 3.0])
+
+
+def test_the_reference_may_be_a_class_of_the_target():
+    X, y = np.array([[1.0], [2.0], [3.0], [4.0], [2.5], [3.5]]), np.array(["no", "no", "yes", "yes", "yes", "no"])
+    plain, turned = (eo.GLM(eo.Bernoulli, reference=r).fit(X, y) for r in (None, {"target": "yes"}))
+    assert turned.classes_.tolist() == ["yes", "no"]
+    np.testing.assert_allclose(turned.coef_, -plain.coef_, rtol=1e-8)
+    np.testing.assert_allclose(turned.predict_proba(X)[:, ::-1], plain.predict_proba(X), rtol=1e-8)
+    assert turned.predict(X).tolist() == plain.predict(X).tolist()
+    again = type(turned.model_).from_bytes(turned.model_.to_bytes())
+    assert again.classes == ("yes", "no")
+    three = np.array(["a", "b", "c", "b", "c", "a"])
+    several = eo.GLM(eo.Categorical, prior=1.0, reference={"target": "c"}).fit(X, three)
+    assert several.classes_.tolist() == ["c", "a", "b"]
+    with pytest.raises(eo.DataError, match="the reference 'd' does not occur; its classes are 'a', 'b', 'c'"):
+        eo.GLM(eo.Categorical, reference={"target": "d"}).fit(X, three)
+
+
+def test_a_reference_of_what_is_no_category_says_what_it_is():
+    rows = [{"wife": flag, "age": age, "town": town} for flag, age, town in zip([0, 1] * 4, range(30, 38), "aabbaabb")]
+    for name, message in (
+        ("wife", r"'wife' is a flag, of which 1 .*columns={'wife': Categorical}"),
+        ("age", r"'age' is a number; as a category"),
+        ("twon", "column 'twon' not found; did you mean 'town'"),
+    ):
+        with pytest.raises(eo.DataError, match=message):
+            eo.GLM(reference={name: "1"}).fit(rows, range(8))

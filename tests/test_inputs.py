@@ -449,6 +449,20 @@ def test_texts_of_many_numbers_are_a_category_with_a_warning_that_has_the_cure()
     assert eo.NaiveBayes().fit(cells, [0, 1] * 100).model_.schema.columns["x0"].family is eo.Binned
 
 
+def test_a_column_told_to_be_dates_that_has_none_is_refused():
+    frame = pd.DataFrame({"day": ["11/07/2024", "12/07/2024"] * 5, "x": range(10)})
+    with pytest.raises(eo.DataError, match=r"'day' is told to be dates, and none .*'11/07/2024'.; expected 2024-03-01"):
+        eo.NaiveBayes({"day": eo.Column(parts=("month",))}).fit(frame, [0, 1] * 5)
+
+
+def test_a_text_or_bytes_alone_are_told_how_to_be_given():
+    nb = eo.NaiveBayes().fit(["free prize now", "see you there"], ["spam", "ham"])
+    with pytest.raises(FileNotFoundError, match=r"a text to be read\? give it in a list, \[text\]"):
+        nb.predict("hello there")
+    with pytest.raises(eo.DataError, match=r"these are bytes, not texts: decode them"):
+        eo.NaiveBayes().fit([b"free prize", b"see you"], ["spam", "ham"])
+
+
 def test_short_texts_that_mostly_differ_are_text_and_many_values_of_few_words_are_noted():
     subjects = [f"re : meeting {i % 160} moved" for i in range(200)]
     towns = [f"Town {i % 110}" for i in range(200)]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from evenodds.cells import Coded, as_arrow, is_text, numbers, plain, target_kind
+from evenodds.cells import Coded, as_arrow, is_text, numbers, plain, target_kind, type_of
 from evenodds.data.memory import Table
 from evenodds.data.values import typed
+from evenodds.dates import as_dates
 from evenodds.errors import DataError, as_word, did_you_mean, remedy, warn
 from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Gaussians, Kernel, WordCounts
 from evenodds.families.numeric import bins_of, check_finite
@@ -62,6 +63,8 @@ def decide(
         if column.role == "ignore":
             decided[name] = column
         elif column.parts:
+            if column.parts != (LENGTH,):
+                _check_dates(name, raw)
             decided[name] = dataclasses.replace(column, role="ignore")
             decided |= _parts(name, column.parts, sample)
         elif column.family is not None:
@@ -93,6 +96,18 @@ def decide(
             + remedy("columns={'name': Categorical}", "--role name=category")
         )
     return decided
+
+
+def _check_dates(name: str, raw: Any) -> None:
+    """Refuse a column that is told to be dates and has texts of which none is one."""
+    if isinstance(raw, np.ndarray | Coded) or not is_text(type_of(raw)):
+        return
+    found = pc.unique(plain(raw).drop_null())
+    if len(found) and not as_dates(found.to_pylist()).drop_null():
+        raise DataError(
+            f"column {name!r} is told to be dates, and none of its first rows is one (first: {found[0].as_py()!r}); "
+            "expected 2024-03-01 or 2024-03-01 23:30:00"
+        )
 
 
 def _doubt(name: str, raw: Any) -> None:

@@ -171,6 +171,8 @@ def _as_array(x: Any) -> NDArray[Any]:
 
 
 def _of_array(x: NDArray[Any], names: Sequence[str] | None) -> Table:
+    if x.ndim == 1 and len(x) and isinstance(x[0], bytes):
+        raise DataError("these are bytes, not texts: decode them, as in [one.decode('utf-8') for one in texts]")
     if x.ndim != 2:
         raise DataError(
             f"Expected 2D array, got {x.ndim}D array instead: a table has rows and columns. "
