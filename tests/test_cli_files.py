@@ -329,6 +329,16 @@ def test_an_unknown_column_is_named_beside_text_too(tmp_path):
     assert "column 'heigth' not found; did you mean 'height'?" in done.stderr
 
 
+def test_a_name_in_a_line_that_was_read_as_data_is_told_with_the_option(tmp_path):
+    path = tmp_path / "mushrooms.csv"
+    path.write_text("p,x\ne,s\np,y\ne,x\n")
+    for command in (["fit", path, "-o", tmp_path / "m.eo"], ["regress", path], ["evaluate", path, "-k", "2"]):
+        done = run(*command, "-t", "p", code=3)
+        assert (
+            "column 'p' not found; the columns are 'x0', 'x1' (line 1 was read as data; --header reads" in done.stderr
+        )
+
+
 def test_evaluate_usage(model, people):
     assert "--folds" in run("evaluate", people, code=2).stderr
     assert "--target" in run("evaluate", people, "-k", 3, code=2).stderr
