@@ -99,7 +99,7 @@ class Memory:
 
 
 def no_column(source: Source, name: str, names: Iterable[str]) -> DataError:
-    """The error for a column that is not there; where a file was taken to have no header, how to say that it has one."""
+    """The error for a column that is not there; where a file was taken to have no header, how to say it has one."""
     unnamed = any(not dialect.header for dialect in getattr(source, "dialects", {}).values())
     cure = remedy("Files(…, header=True)", "--header")
     hint = f" (line 1 was read as data; {cure} reads it as the columns' names)" if unnamed else ""

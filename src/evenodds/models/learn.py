@@ -12,7 +12,7 @@ from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, PART_
 from evenodds.data.memory import Table
 from evenodds.data.reading import Reading, is_arrow_text
 from evenodds.data.report import Report
-from evenodds.data.source import Source
+from evenodds.data.source import Source, no_column
 from evenodds.data.sum import sum_source
 from evenodds.errors import DataError, listed
 from evenodds.models.naive_bayes import Model

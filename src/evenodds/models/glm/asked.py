@@ -6,7 +6,7 @@ from typing import Any
 
 from evenodds.cells import codes, target_kind
 from evenodds.data.decide import decide
-from evenodds.data.source import Memory, Source
+from evenodds.data.source import Memory, Source, no_column
 from evenodds.errors import DataError, warn
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
 from evenodds.models.glm.plan import Roles
