@@ -116,7 +116,7 @@ def _doubt(name: str, raw: Any) -> None:
     distinct = pc.unique(values)
     if len(distinct) < FEW_VALUES:
         return
-    if not is_text(typed(Texts.of_arrow(distinct), Marks()).type):
+    if not is_text(typed(Texts.of_arrow(values), Marks()).type):
         cure = remedy(f"columns={{{name!r}: Binned}}, or astype(float)", f"--role {as_word(name)}=number")
         what = "holds numbers, but its type says text: taken as a category"
     elif 4 * len(distinct) > len(values) and len(distinct) >= MANY and words_of(values) >= 2:
