@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 import evenodds as eo
 from command import invoke as run
 from evenodds import file
+from evenodds.data.memory import table as table_of
 from evenodds.data.messages import pairs
+from evenodds.data.sum import fold_of
 from evenodds.data.titanic import titanic
 from evenodds.families import WordCounts
 
@@ -298,6 +301,42 @@ def test_folds_are_refits(people):
         part = tally(mine["survived"], model.log_proba(mine), model.classes)
         total = part if total is None else total + part
     assert Metrics.of(total, ["no", "yes"]).to_dict() == found.to_dict()
+
+
+@pytest.mark.parametrize("option", ["--tune", "--bridge"])
+def test_evaluate_by_folds_judges_what_fit_would_learn_without_each(option, tmp_path):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 300)
+    frame = pd.DataFrame({"a": rng.normal(y, 1.0), "b": rng.normal(size=300) + y, "c": rng.choice(list("xyz"), 300)})
+    frame.assign(y=y).to_csv(tmp_path / "all.csv", index=False)
+    judged = json.loads(run("evaluate", tmp_path / "all.csv", "-t", "y", "-k", 3, option, "--json").stdout)
+    fold, log = fold_of(0, 300, None, 3, 0), 0.0
+    for k in range(3):
+        frame.assign(y=y)[fold != k].to_csv(tmp_path / "rest.csv", index=False)
+        run("fit", tmp_path / "rest.csv", "-t", "y", option, "-o", tmp_path / "m.eo", "-q")
+        log_p = eo.load(tmp_path / "m.eo").log_proba(table_of(frame[fold == k]))
+        log -= log_p[np.arange(len(log_p)), y[fold == k]].sum()
+    assert judged["log_loss"] == pytest.approx(log / 300, rel=1e-9)
+    assert "needs --folds" in run("evaluate", tmp_path / "m.eo", tmp_path / "all.csv", option, code=2).stderr
+
+
+def test_an_unknown_column_is_named_beside_text_too(tmp_path):
+    path = tmp_path / "mixed.csv"
+    lines = [f"{i % 7}.5,we met at the {word} again {i},{word > 'b'}" for i, word in enumerate("abcd" * 30)]
+    path.write_text("height,note,y\n" + "\n".join(lines))
+    run("fit", path, "-t", "y", "--text", "note", "-o", tmp_path / "m.eo", "-q")
+    done = run("explain", tmp_path / "m.eo", "heigth=2", code=3)
+    assert "column 'heigth' not found; did you mean 'height'?" in done.stderr
+
+
+def test_a_name_in_a_line_that_was_read_as_data_is_told_with_the_option(tmp_path):
+    path = tmp_path / "mushrooms.csv"
+    path.write_text("p,x\ne,s\np,y\ne,x\n")
+    for command in (["fit", path, "-o", tmp_path / "m.eo"], ["regress", path], ["evaluate", path, "-k", "2"]):
+        done = run(*command, "-t", "p", code=3)
+        assert (
+            "column 'p' not found; the columns are 'x0', 'x1' (line 1 was read as data; --header reads" in done.stderr
+        )
 
 
 def test_evaluate_usage(model, people):

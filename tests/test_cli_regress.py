@@ -125,11 +125,29 @@ def test_what_is_told_plainly_is_a_note(tmp_path):
     path.write_text("hours,passed\n1,no\n2,no\n3,yes\n4,yes\n")
     done = run("regress", path, "-t", "passed", "-f", "bernoulli")
     assert done.returncode == 0
-    assert "note: complete separation: " in done.stderr
-    assert "hours → +∞" in done.stderr
+    assert done.stdout.count("note: complete separation: ") == 1
+    assert "hours → +∞" in done.stdout
+    assert "complete separation" not in done.stderr
+    in_json = run("regress", path, "-t", "passed", "-f", "bernoulli", "--json")
+    assert "note: complete separation: " in in_json.stderr
     finite = run("regress", path, "-t", "passed", "-f", "bernoulli", "--prior", "jeffreys")
     assert "Jeffreys' prior" in finite.stdout
     assert not finite.stderr
+
+
+def test_remedies_are_in_the_words_of_the_entrance(tmp_path):
+    holes, dates = tmp_path / "holes.csv", tmp_path / "dates.csv"
+    holes.write_text("x,y\n1,2\n,3\n3,4\n4,1\n")
+    dates.write_text("day one,x,y\n2024-03-01,1,a\n2024-03-02,2,b\n")
+    done = run("regress", holes, "-t", "y", "-f", "gaussian")
+    assert "--missing drop" in done.stderr
+    assert "missing=" not in done.stderr
+    done = run("fit", dates, "-t", "y", "-o", tmp_path / "m.eo")
+    assert "'day one' is a date: left out (--role 'day one'=date:month+weekday uses its parts)" in done.stderr
+    with pytest.raises(eo.DataError, match=r"leave such rows out: missing='drop'$"):
+        eo.GLM().fit(holes, "y")
+    with pytest.warns(eo.SchemaWarning, match=r"is a date: left out .Column.parts="):
+        eo.NaiveBayes().fit(dates, "y")
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import evenodds as eo
 from evenodds.models.algebra.collinear import Roots, collinear
 from evenodds.models.algebra.relation import Part, number, relation
 from evenodds.models.glm.aliases import related
 from evenodds.models.glm.design import Design, Term
 from evenodds.models.glm.factor import Factor
+from evenodds.models.glm.notes import RegressionWarning
 
 N = 60
 rng = np.random.default_rng(4)
@@ -189,7 +191,7 @@ def test_scaling_columns_changes_no_verdict(X, exponents):
 def test_the_null_space_of_centred_columns_is_theirs_however_far_from_zero_they_were(mean):
     X = np.column_stack([ONE, A - A.mean(), B, 2 * (A - A.mean()) - 3 * B])
     design = Design(tuple(map(Term, "abc")), (), True, np.array([mean, 0.0, mean]), np.ones(3))
-    found = related(X.T @ X, design, np.arange(4))
+    found = related(X.T @ X, design, np.arange(4), len(X))
     assert found.dropped.tolist() == [3]
     np.testing.assert_allclose(X @ found.null_space, 0, atol=1e-12)
     np.testing.assert_allclose(found.null_space[:, 0], [0, -2, 3, 1], rtol=0, atol=1e-13)
@@ -204,3 +206,17 @@ def test_a_number_is_believed_only_as_far_as_it_is_known():
     assert relation("a", [Part(f"x{j}", np.sqrt(j + 2), 1e-12) for j in range(13)]).startswith(
         "`a` is a combination of 13 columns"
     )
+
+
+@pytest.mark.parametrize("family", [eo.Poisson, eo.Bernoulli])
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_in_sums_of_repeated_rows_is_no_coefficient(family, seed):
+    rng = np.random.default_rng([33, seed])
+    for weights in (None, rng.integers(1, 9, 3000).astype(float), rng.uniform(0.1, 3, 3000)):
+        kind = rng.choice([1, 2, 3], 3000, p=[0.75, 0.2, 0.05])
+        flags = rng.random((3000, 4)) < rng.uniform(0.02, 0.98, 4)
+        X = np.column_stack([flags, kind, kind == 1, kind == 2, kind == 3]).astype(float)
+        y = np.minimum(rng.poisson(np.exp(0.2 * kind)), 20 if family is eo.Poisson else 1)
+        with pytest.warns(RegressionWarning, match="nothing new"):
+            model = eo.GLM(family).fit(X, y, weights).model_
+        assert model.relations == ("`x6` = 3 - `x4` - 2 `x5`", "`x7` = `x4` + `x5` - 2")

@@ -339,7 +339,7 @@ def test_too_many_ragged_rows_are_refused_with_the_cure(rows, wrong, seen):
         table(read("a,b\n" + "1,2\n3,4,5\n" * rows))
     assert str(error.value) == (
         f"data.csv, line 3: 3 cells, expected 2 as in the first row, and {wrong} of the first {seen} rows are like "
-        "that; is the separator ','? separator= (or --separator) tells another"
+        "that; is the separator ','? separator= tells another"
     )
 
 

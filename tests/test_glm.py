@@ -407,6 +407,21 @@ def test_offset_and_exposure_of_predictions_are_numbers_or_names_of_columns(tmp_
             glm.predict(rows, **told)
 
 
+def test_an_offset_whose_power_of_e_is_no_number_is_refused_with_its_row_and_a_cure(tmp_path):
+    X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 1.5], "service": [127.0, 63.0, 44882.0, 1095.0]})
+    X.assign(y=[0, 1, 3, 1]).to_csv(tmp_path / "ships.csv", index=False)
+    says = (
+        "offset 'service' is 44,882 in {}: e.44,882 is too large to be fitted; give what was counted over as the expos"
+    )
+    with pytest.raises(eo.DataError, match=says.format("row 2")):
+        eo.GLM(eo.Poisson).fit(X, [0, 1, 3, 1], offset="service")
+    with pytest.raises(eo.DataError, match=says.format(".*line 4")):
+        eo.GLM(eo.Poisson).fit(tmp_path / "ships.csv", "y", offset="service")
+    with pytest.raises(eo.DataError, match="too small to be fitted; the offset of classes is in log-odds"):
+        eo.GLM(eo.Bernoulli).fit(X[["x"]], [0, 1, 1, 0], offset=-X["service"])
+    assert np.isfinite(eo.GLM(eo.Gaussian).fit(X, [0, 1, 3, 1], offset="service").coef_).all()
+
+
 def test_the_score_is_the_share_of_the_deviance_that_is_explained(case):
     family, X, y = case
     glm = eo.GLM(family).fit(X, y, np.arange(400) % 3)
@@ -1193,3 +1208,30 @@ def test_a_name_that_two_coefficients_have_is_asked_back():
     frame = {"intercept": [0.0, 1.0, 2.0, 3.0], "x": [1.0, 0.0, 1.0, 1.0]}
     with pytest.raises(eo.DataError, match="prior: there are two coefficients 'intercept', and either may be meant"):
         eo.GLM(prior=eo.GaussianPrior(precision={"intercept": 1.0})).fit(frame, [1.0, 2.0, 4.0, 3.0])
+
+
+def test_the_reference_may_be_a_class_of_the_target():
+    X, y = np.array([[1.0], [2.0], [3.0], [4.0], [2.5], [3.5]]), np.array(["no", "no", "yes", "yes", "yes", "no"])
+    plain, turned = (eo.GLM(eo.Bernoulli, reference=r).fit(X, y) for r in (None, {"target": "yes"}))
+    assert turned.classes_.tolist() == ["yes", "no"]
+    np.testing.assert_allclose(turned.coef_, -plain.coef_, rtol=1e-8)
+    np.testing.assert_allclose(turned.predict_proba(X)[:, ::-1], plain.predict_proba(X), rtol=1e-8)
+    assert turned.predict(X).tolist() == plain.predict(X).tolist()
+    again = type(turned.model_).from_bytes(turned.model_.to_bytes())
+    assert again.classes == ("yes", "no")
+    three = np.array(["a", "b", "c", "b", "c", "a"])
+    several = eo.GLM(eo.Categorical, prior=1.0, reference={"target": "c"}).fit(X, three)
+    assert several.classes_.tolist() == ["c", "a", "b"]
+    with pytest.raises(eo.DataError, match="the reference 'd' does not occur; its classes are 'a', 'b', 'c'"):
+        eo.GLM(eo.Categorical, reference={"target": "d"}).fit(X, three)
+
+
+def test_a_reference_of_what_is_no_category_says_what_it_is():
+    rows = [{"wife": flag, "age": age, "town": town} for flag, age, town in zip([0, 1] * 4, range(30, 38), "aabbaabb")]
+    for name, message in (
+        ("wife", r"'wife' is a flag, of which 1 .*columns={'wife': Categorical}"),
+        ("age", r"'age' is a number; as a category"),
+        ("twon", "column 'twon' not found; did you mean 'town'"),
+    ):
+        with pytest.raises(eo.DataError, match=message):
+            eo.GLM(reference={name: "1"}).fit(rows, range(8))

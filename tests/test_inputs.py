@@ -1,6 +1,7 @@
 """Every kind of table gives the same model."""
 
 import copy
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import accuracy_score
@@ -428,10 +430,54 @@ def test_booleans_and_yes_and_no_are_flags():
         assert eo.NaiveBayes().fit(pd.DataFrame({"f": words}), y).model_ == truth.model_
 
 
-def test_numbers_as_text_are_numbers():
+@pytest.mark.parametrize("type_", ["str", "object", "string", "string[pyarrow]", "rows", "arrow", "parquet", "json"])
+def test_texts_of_digits_are_a_category_where_cells_have_types(type_, tmp_path):
+    frame = pd.DataFrame({"year": ["60", "65", "70", "75"] * 10, "y": [0, 1, 1, 0] * 10})
+    rows, table = frame.to_dict("records"), pa.table({"year": frame["year"].tolist(), "y": frame["y"].tolist()})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = {"parquet": tmp_path / "rows.parquet", "json": tmp_path / "rows.jsonl", "rows": rows, "arrow": table}
+    X = files[type_] if type_ in files else frame.astype({"year": type_})
+    assert eo.NaiveBayes().fit(X, "y").model_.schema.columns["year"].family is eo.Categorical
+    names = ["intercept", "year[65]", "year[70]", "year[75]"]
+    assert eo.GLM(eo.Gaussian).fit(X, "y").model_.names == names
+
+
+def test_texts_of_many_numbers_are_a_category_with_a_warning_that_has_the_cure():
+    frame = pd.DataFrame({"age": [str(i % 40) for i in range(200)]})
+    with pytest.warns(eo.SchemaWarning, match="'age' holds numbers, but its type says text: .*columns={'age': Binned}"):
+        eo.NaiveBayes().fit(frame, [0, 1] * 100)
+    cells = np.array([[str(i % 40), "a"] for i in range(200)])  # an array has one type for all its columns
+    assert eo.NaiveBayes().fit(cells, [0, 1] * 100).model_.schema.columns["x0"].family is eo.Binned
+
+
+def test_a_column_told_to_be_dates_that_has_none_is_refused():
+    frame = pd.DataFrame({"day": ["11/07/2024", "12/07/2024"] * 5, "x": range(10)})
+    with pytest.raises(eo.DataError, match=r"'day' is told to be dates, and none .*'11/07/2024'.; expected 2024-03-01"):
+        eo.NaiveBayes({"day": eo.Column(parts=("month",))}).fit(frame, [0, 1] * 5)
+
+
+def test_a_text_or_bytes_alone_are_told_how_to_be_given():
+    nb = eo.NaiveBayes().fit(["free prize now", "see you there"], ["spam", "ham"])
+    with pytest.raises(FileNotFoundError, match=r"a text to be read\? give it in a list, \[text\]"):
+        nb.predict("hello there")
+    with pytest.raises(eo.DataError, match=r"these are bytes, not texts: decode them"):
+        eo.NaiveBayes().fit([b"free prize", b"see you"], ["spam", "ham"])
+
+
+def test_short_texts_that_mostly_differ_are_text_and_many_values_of_few_words_are_noted():
+    subjects = [f"re : meeting {i % 160} moved" for i in range(200)]
+    towns = [f"Town {i % 110}" for i in range(200)]
+    frame = pd.DataFrame({"subject": subjects, "town": towns, "note": ["to be seen again", "it is all right"] * 100})
+    with pytest.warns(eo.SchemaWarning, match="'town' has 110 different values of .*columns={'town': Words"):
+        found = eo.NaiveBayes().fit(frame, [0, 1] * 100).model_.schema.columns
+    families = [found[name].family.__name__ for name in frame]
+    assert families == ["WordCounts", "Categorical", "Categorical"]
+
+
+def test_numbers_as_text_are_numbers_where_they_are_told_to_be():
     frame = pd.DataFrame({"n": ["1.5", "2", None, "-3e2"]})
-    nb = eo.NaiveBayes().fit(frame, ["a", "b", "b", "a"])
-    assert nb.model_.schema.columns["n"].family is eo.Binned
+    nb = eo.NaiveBayes({"n": eo.Binned}).fit(frame, ["a", "b", "b", "a"])
     numbers = eo.NaiveBayes().fit(pd.DataFrame({"n": [1.5, 2, np.nan, -300]}), ["a", "b", "b", "a"])
     assert nb.model_.tally == numbers.model_.tally
 

@@ -12,6 +12,15 @@ from command import here as run
 from evenodds.data.geyser import geyser
 
 
+def test_columns_of_text_are_named_where_numbers_are_needed(tmp_path):
+    path = tmp_path / "crabs.csv"
+    path.write_text("color,width\n" + "dark,1.5\nmedium,2.5\n" * 10)
+    for command in (["mixture", path, "-c", "color,width", "-k", "2"], ["density", path, "-c", "color"]):
+        done = run(*command)
+        assert done.returncode == 3
+        assert "column 'color' holds no numbers (first: 'dark')" in done.stderr
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("mixture")

@@ -188,6 +188,15 @@ def test_a_shift_and_a_scale_change_the_margin_only_by_the_scale():
     assert eo.LinearSeparator().fit(1e-9 * X, y).euclidean_margin_ == pytest.approx(1e-9 * plain, rel=1e-9)
 
 
+def test_a_weight_that_moves_no_score_beyond_its_rounding_is_zero():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.integers(0, 3, (60, 6)), rng.integers(700, 5000, 60)]).astype(float)
+        weights = np.abs(eo.LinearSeparator().fit(X, X[:, -1] < 2500).coef_[0])
+        assert np.all((weights == 0) | (weights > 1e-7))
+        assert np.any(weights == 0)
+
+
 def test_touching_classes_are_not_separable():
     line = eo.LinearSeparator().fit([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1])
     assert not line.separable_

@@ -96,7 +96,8 @@ def as_arrow(x: Any) -> Any:
         except (OverflowError, pa.ArrowInvalid, TypeError):
             pass
     except (pa.ArrowInvalid, TypeError, NotImplementedError, UnicodeError):  # what Arrow has no type for
-        pass
+        if getattr(getattr(x, "dtype", None), "kind", "") == "f":
+            return pa.array(np.asarray(x, np.float64), from_pandas=True)
     return pa.array([None if is_null(value) else _readable(canonical(value)) for value in x], pa.string())
 
 

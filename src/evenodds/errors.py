@@ -1,8 +1,12 @@
 """The one error for data: what is wrong, where, and what to do; the pieces of such sentences; and the way to warn."""
 
+import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+_spoken = {"options": False}  # whether remedies are told as options of the command line; all threads speak alike
 
 
 class DataError(ValueError):
@@ -57,6 +61,33 @@ def did_you_mean(name: str, names: Iterable[object], what: str = "column") -> st
         return f"{what} {brief(name)} not found; did you mean {brief(near[0])}?"
     others = f"the {plural(what)} are {listed(known)}" if known else "there is none"
     return f"{what} {brief(name)} not found; {others}"
+
+
+@contextmanager
+def by_options() -> Iterator[None]:
+    """Remedies are told as options of the command line meanwhile."""
+    before, _spoken["options"] = _spoken["options"], True
+    try:
+        yield
+    finally:
+        _spoken["options"] = before
+
+
+def as_word(name: str) -> str:
+    """A name as a word of a command line."""
+    return shlex.quote(name)
+
+
+def remedy(python: str, option: str) -> str:
+    """What to do, in the words of the entrance in use: as Python has it, or as an option of the command line.
+
+    >>> with by_options():
+    ...     remedy("missing='drop'", "--missing drop")
+    '--missing drop'
+    >>> remedy("missing='drop'", "--missing drop")
+    "missing='drop'"
+    """
+    return option if _spoken["options"] else python
 
 
 def warn(sentence: str, kind: type[Warning]) -> None:

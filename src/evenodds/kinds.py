@@ -15,7 +15,6 @@ from evenodds.texts import FALSE, TRUE
 Kind = Literal["number", "flag", "category", "date", "span", "id", "text", "empty", "nested"]
 
 MANY = 100  # values that must all differ before a column is taken for an identifier
-_NUMBER = r"^\s*[+-]?(0|[1-9][0-9]*|[0-9]*\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?\s*$"
 
 
 def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
@@ -51,11 +50,16 @@ def _text_kind(values: Any) -> Kind:
     words = {text.strip().lower() for text in distinct.to_pylist()} if len(distinct) <= 8 else set()
     if words and words <= {*TRUE, *FALSE}:
         return "flag"
-    if pc.all(pc.match_substring_regex(distinct, _NUMBER)).as_py():
-        return "number"
     if all_dates(distinct) is not None:
         return "date"
-    if len(values) >= MANY / 2 and len(distinct) > 0.9 * len(values):
-        spaces = pc.mean(pc.count_substring(values, " ")).as_py()
-        return "text" if spaces >= 2 else "id"
+    often, free = len(values) / len(distinct), words_of(values) >= 3
+    if often < 2 and len(distinct) >= MANY and free:  # a subject line may come again, as a reply
+        return "text"
+    if len(values) >= MANY / 2 and often < 1 / 0.9:
+        return "text" if free else "id"
     return "category"
+
+
+def words_of(values: Any) -> float:
+    """How many words a cell has on average, as spaces tell them apart."""
+    return 1.0 + float(pc.mean(pc.count_substring(values, " ")).as_py())

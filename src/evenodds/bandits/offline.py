@@ -17,7 +17,7 @@ from evenodds.arguments import normal_width
 from evenodds.bandits.arms import check_reward
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
-from evenodds.errors import DataError, many
+from evenodds.errors import DataError, many, remedy
 from evenodds.families import Bernoulli, Family, Gaussian
 from evenodds.labels import canonical
 from evenodds.show import Frame
@@ -56,7 +56,8 @@ class Log:
             if not uniform:
                 raise DataError(
                     "the log has no propensities, so nothing follows for another policy; give the probability with "
-                    "which each arm was chosen, or say that all arms were equally probable (uniform=True, --uniform)"
+                    "which each arm was chosen, or say that all arms were equally probable: "
+                    + remedy("uniform=True", "--uniform")
                 )
             propensities = np.full(len(names), 1 / max(len(set(names)), 1))
         p = np.asarray(propensities, float)

@@ -102,11 +102,12 @@ class LazyGroup(Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; whatever it meets ends in one sentence and the documented exit code."""
         from evenodds.cli.output import BadDataError
-        from evenodds.errors import DataError
+        from evenodds.errors import DataError, by_options
         from evenodds.show import escaped_lines
 
         try:
-            result = super().invoke(ctx)
+            with by_options():
+                result = super().invoke(ctx)
             sys.stdout.flush()
             return result
         except KeyboardInterrupt:

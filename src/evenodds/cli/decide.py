@@ -45,6 +45,8 @@ def decide(
     folds: int | None,
     leave_one_out: bool,
     seed: int,
+    tune: bool,
+    bridge: bool,
     costs: tuple[str, ...],
     unsure: str | None,
     limits: tuple[str, ...],
@@ -83,7 +85,7 @@ def decide(
     for name, most in promises.items():
         if not 0 < most < 1:
             raise WrongUsageError(f"--at-most {name}={most:g}: expected a share between 0 and 1")
-    source, predicted = held_out(paths, folds, leave_one_out, seed, modelling, reading)
+    source, predicted = held_out(paths, folds, leave_one_out, seed, tune, bridge, modelling, reading)
     source.rereadable()
     with judging(source, reading.quiet):
         held = predicted()

@@ -82,6 +82,8 @@ def density(
             found[name] = Density(points, kernel, bandwidth_of(width, points, shape_of(kernel)), ends((low, high)))
         except ValueError as error:
             without.append(f"column {column!r}" + (f" of {name!r}" if by is not None else "") + f": {error}")
+    if not found and column in read.report.cells:
+        raise DataError(f"column {column!r} holds no numbers (first: {read.report.cells[column].example!r})")
     if not found:
         raise DataError(without[0])
     data.say_report(read.report, reading.quiet)

@@ -27,6 +27,8 @@ def evaluate(
     folds: int | None,
     leave_one_out: bool,
     seed: int,
+    tune: bool,
+    bridge: bool,
     beside: str | None,
     modelling: options.Modelling,
     reading: options.Input,
@@ -42,6 +44,7 @@ def evaluate(
     \b
       evenodds evaluate titanic.eo more-people.csv
       evenodds evaluate people.csv --target survived --folds 10
+      evenodds evaluate people.csv --target survived --folds 10 --tune
       evenodds evaluate titanic.eo people.csv --leave-one-out
       evenodds evaluate before.eo more-people.csv --beside after.eo
     """
@@ -50,7 +53,7 @@ def evaluate(
 
     if beside is not None and (folds is not None or modelling.target is not None):
         raise WrongUsageError("--beside is for two saved models: leave out --folds and --target")
-    source, predicted = held_out(paths, folds, leave_one_out, seed, modelling, reading)
+    source, predicted = held_out(paths, folds, leave_one_out, seed, tune, bridge, modelling, reading)
     rival = None if beside is None else to_judge(beside, leave_one_out)
     judged = {}
     with judging(source if beside is None else source.rereadable(), reading.quiet):

@@ -10,8 +10,9 @@ import click
 
 from evenodds.cli import data, options, said
 from evenodds.cli.commands import Command
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 from evenodds.cli.paths import STREAM, Read, Written, check_outputs, writing
+from evenodds.errors import did_you_mean
 
 if TYPE_CHECKING:
     from evenodds.data.files import Files
@@ -63,6 +64,9 @@ def explain(
             raise click.ClickException(
                 f"there is no file {paths[0]!r}; a text goes in quotes: evenodds explain {model} {text}"
             )
+        texts, (name, equals, _) = list(learnt.schema.texts), paths[0].partition("=")
+        if equals and " " not in name.strip() and learnt.schema.sources != texts:
+            raise BadDataError(f"{model}: {did_you_mean(name, learnt.schema.sources)}")
         cells, paths = [f"{data.text_column(learnt, model)}={paths[0]}"], ()
     if cells and paths:
         raise WrongUsageError(f"give a row as COLUMN=VALUE, or a file, not both: {paths[0]!r} has no =")
@@ -101,7 +105,7 @@ def _row(model: Model, cells: list[str], where: str, quiet: bool) -> Table:
     from evenodds.data.memory import Table
     from evenodds.data.reading import Reading
     from evenodds.data.source import TableBatch
-    from evenodds.errors import DataError, did_you_mean
+    from evenodds.errors import DataError
     from evenodds.texts import Texts
 
     given, names = said.pairs("the row", cells), model.schema.sources

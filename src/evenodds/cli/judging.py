@@ -20,8 +20,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def held_out_rows(command: F) -> F:
-    """The argument and the options that say which rows are judged, as four of the command's arguments."""
+    """The argument and the options that say which rows are judged, and by what, as six of the command's arguments."""
     for option in (
+        click.option("--bridge", is_flag=True, help="With --folds: judge a NaiveLogistic, as fit --bridge learns it."),
+        click.option("--tune", is_flag=True, help="With --folds: judge tuned models, as fit --tune learns them."),
         click.option("--seed", type=click.IntRange(min=0), default=0, help="Which rows go to which fold."),
         click.option("--leave-one-out", is_flag=True, help="Judge by the rows that were learnt, each without itself."),
         click.option(
@@ -38,6 +40,8 @@ def held_out(
     folds: int | None,
     leave_one_out: bool,
     seed: int,
+    tune: bool,
+    bridge: bool,
     modelling: options.Modelling,
     reading: options.Input,
 ) -> tuple[Files, Callable[[], HeldOut]]:
@@ -50,7 +54,11 @@ def held_out(
             "give a model and a file to judge it by; or --folds 10 and --target to learn from the file"
         )
     if folds is None:
-        options.refuse("needs --folds", "seed")
+        options.refuse("needs --folds", "seed", "tune", "bridge")
+    if tune and bridge:
+        raise WrongUsageError("--bridge and --tune: give one of them")
+    if tune or bridge:
+        options.refuse("--tune and --bridge temper in any case", "temper")
     target, how = modelling.target, modelling.settings()
     weight, threads = modelling.weight, reading.threads
     if not learns:
@@ -78,6 +86,11 @@ def held_out(
         from evenodds.audit.held_out import of_folds, of_rows
         from evenodds.models.learn import learn
 
+        if folds is not None and (tune or bridge):
+            from evenodds.audit.refitted import bridged, of_refits, tuned
+
+            learn_one = (bridged if bridge else tuned)(target, told, how, weight, threads)
+            return of_refits(source, target, folds, learn_one, told, weight, seed, threads)
         if folds is not None:
             return of_folds(source, target, folds, told, how, weight, seed, threads, modelling.temper)
         model, _ = learn(source, target, told, how, None, weight, threads, modelling.temper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import click
@@ -40,7 +41,7 @@ FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "categorical": "Ca
     "references",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="The value of a category that the others are compared with; its first if not given. Repeatable.",
+    help="The value of a category, or class of the target, that others are compared with; else the first. Repeatable.",
 )
 @click.option(
     "--prior", metavar="PRECISION", help="The precision of a Gaussian prior on each coefficient; or jeffreys."
@@ -89,6 +90,7 @@ def regress(
     """
     from evenodds import families
     from evenodds.models.glm.asked import likely_family
+    from evenodds.models.glm.notes import RegressionWarning
     from evenodds.models.glm.plan import Roles
     from evenodds.models.glm.regress import regress as fit
     from evenodds.text.words import Words
@@ -104,7 +106,9 @@ def regress(
         data.say(
             [f"{target!r} is taken as {guessed.__name__.lower()}; --family says otherwise: {others}"], reading.quiet
         )
-    with data.notes(reading.quiet), data.progress(source, "fitting", reading.quiet):
+    with data.notes(reading.quiet), data.progress(source, "fitting", reading.quiet), warnings.catch_warnings():
+        if not as_json:  # the page says them
+            warnings.simplefilter("ignore", RegressionWarning)
         model, report = fit(source, asked, settings, told, None, reading.threads)
     if output is not None:
         model.save(output)

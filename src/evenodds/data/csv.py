@@ -23,7 +23,7 @@ from evenodds.data.dialect import Dialect, Told, detect
 from evenodds.data.encoding import SAMPLE, Utf8, exactly
 from evenodds.data.memory import check_named_once
 from evenodds.data.report import Report, Trouble
-from evenodds.errors import DataError
+from evenodds.errors import DataError, remedy
 from evenodds.instructions import WIDE
 from evenodds.labels import Bytes, Ints
 from evenodds.texts import Marks, Texts
@@ -136,7 +136,7 @@ class CsvReader:
                 raise DataError(
                     f"{self.name}, line {first[0]:,}: {first[1]:,} cells, expected {self._columns:,} as in the first "
                     f"row, and {wrong:,} of the first {seen:,} rows are like that; "
-                    f"is the separator {self.dialect.separator!r}? separator= (or --separator) tells another"
+                    f"is the separator {self.dialect.separator!r}? {remedy('separator=', '--separator')} tells another"
                 )
             if batch.rows or batch.ragged:
                 yield batch

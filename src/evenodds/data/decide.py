@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
-from evenodds.cells import numbers, target_kind
+from evenodds.cells import Coded, as_arrow, is_text, numbers, target_kind, type_of, without_views
 from evenodds.data.memory import Table
-from evenodds.errors import DataError, did_you_mean, warn
+from evenodds.data.values import typed
+from evenodds.dates import as_dates
+from evenodds.errors import DataError, as_word, did_you_mean, remedy, warn
 from evenodds.families import FAMILIES, Bernoulli, Binned, Categorical, Family, Gaussians, Kernel, WordCounts
 from evenodds.families.numeric import bins_of, check_finite
-from evenodds.kinds import kind
+from evenodds.kinds import MANY, kind, words_of
 from evenodds.schema import LENGTH, SAMPLE, Column, Part, SchemaWarning, Values
 from evenodds.text.words import Words
+from evenodds.texts import Marks, Texts
 
 DEFAULTS: dict[str, type[Family]] = {
     "number": Binned,
@@ -23,16 +27,25 @@ DEFAULTS: dict[str, type[Family]] = {
     "category": Categorical,
     "text": WordCounts,
 }
-LEFT_OUT = {
-    "date": "is a date: left out (Column(parts=('month', 'weekday')) uses its parts)",
-    "span": "is a time of day or a length of time: left out (turn it into a number, such as hours, to use it)",
-    "id": "has almost no value twice, so it looks like an identifier: left out (give it a family to use it, or --role)",
-    "empty": "has no values in the first rows: left out",
-    "nested": "holds lists or structures: left out",
+LEFT_OUT = {  # why, and what to do about it, in Python and on the command line
+    "date": (
+        "is a date",
+        "Column(parts=('month', 'weekday')) uses its parts",
+        "--role {}=date:month+weekday uses its parts",
+    ),
+    "span": ("is a time of day or a length of time", *2 * ("turn it into a number, such as hours, to use it",)),
+    "id": (
+        "has almost no value twice, so it looks like an identifier",
+        "give it a family to use it: Categorical, Words or Binned",
+        "--role {}=category, =text or =number uses it",
+    ),
+    "empty": ("has no values in the first rows", "", ""),
+    "nested": ("holds lists or structures", "", ""),
 }
 VALUES: dict[str, Values] = {"int": "number", "float": "number", "bool": "bool"}
 PLAIN = Column()
 COLUMNS: dict[str, Column] = {}
+FEW_VALUES = 20  # of texts, below which a category is plausible whatever they are
 SOME = 256  # values that mostly show it
 FEW_BINS = 16  # histogram bins, below which a column far from zero needs an origin
 
@@ -50,6 +63,8 @@ def decide(
         if column.role == "ignore":
             decided[name] = column
         elif column.parts:
+            if column.parts != (LENGTH,):
+                _check_dates(name, raw)
             decided[name] = dataclasses.replace(column, role="ignore")
             decided |= _parts(name, column.parts, sample)
         elif column.family is not None:
@@ -63,6 +78,8 @@ def decide(
             else:
                 family = number if what == "number" else DEFAULTS[what]
                 decided[name] = of_family(family) if column == PLAIN else dataclasses.replace(column, family=family)
+                if what == "category" and not isinstance(raw, Coded):
+                    _doubt(name, as_arrow(raw))
         final = decided[name]
         if final.words is not None and final.words.length_column and final.role == "feature":
             decided |= _parts(name, (LENGTH,), sample)
@@ -70,13 +87,44 @@ def decide(
             _check_origin(name, final, raw)
     for reason, names in left.items():
         which = f"column {names[0]!r}" if len(names) == 1 else f"each of the columns {', '.join(map(repr, names))}"
-        warn(f"{which} {LEFT_OUT[reason]}", SchemaWarning)
+        why, *cures = LEFT_OUT[reason]
+        cure = remedy(*cures).format(as_word(names[0]))
+        warn(f"{which} {why}: left out" + (f" ({cure})" if cure else ""), SchemaWarning)
     if all(column.role == "ignore" for column in decided.values()):
         raise DataError(
-            "no column is left to learn from: give one a family, as in columns={'name': Categorical} or "
-            "--role name=category"
+            "no column is left to learn from: give one a family, as in "
+            + remedy("columns={'name': Categorical}", "--role name=category")
         )
     return decided
+
+
+def _check_dates(name: str, raw: Any) -> None:
+    """Refuse a column that is told to be dates and has texts of which none is one."""
+    if isinstance(raw, np.ndarray | Coded) or not is_text(type_of(raw)):
+        return
+    found = pc.unique(without_views(raw).drop_null())
+    if len(found) and not as_dates(found.to_pylist()).drop_null():
+        raise DataError(
+            f"column {name!r} is told to be dates, and none of its first rows is one (first: {found[0].as_py()!r}); "
+            "expected 2024-03-01 or 2024-03-01 23:30:00"
+        )
+
+
+def _doubt(name: str, raw: Any) -> None:
+    """Warn where texts of so many values were taken for a category that they may be meant as something else."""
+    values = without_views(raw).drop_null()
+    distinct = pc.unique(values)
+    if len(distinct) < FEW_VALUES:
+        return
+    if not is_text(typed(Texts.of_arrow(values), Marks()).type):
+        cure = remedy(f"columns={{{name!r}: Binned}}, or astype(float)", f"--role {as_word(name)}=number")
+        what = "holds numbers, but its type says text: taken as a category"
+    elif 4 * len(distinct) > len(values) and len(distinct) >= MANY and words_of(values) >= 2:
+        cure = remedy(f"columns={{{name!r}: Words()}}", f"--role {as_word(name)}=text")
+        what = f"has {len(distinct):,} different values of several words: taken as a category"
+    else:
+        return
+    warn(f"column {name!r} {what} ({cure} takes it otherwise)", SchemaWarning)
 
 
 def _parts(name: str, parts: Sequence[Part], sample: Table) -> dict[str, Column]:
@@ -145,6 +193,9 @@ def _check_origin(name: str, column: Column, raw: Any) -> None:
         near = float(f"{np.median(x):.2g}")
         warn(
             f"column {name!r} lies far from zero for its spread, so its histogram has only {bins} bins: "
-            f"Column({family.__name__}, origin={near:g}) tells its values apart",
+            + remedy(
+                f"Column({family.__name__}, origin={near:g}) tells its values apart",
+                f"take off {near:g} first, or --role {as_word(name)}=category",
+            ),
             SchemaWarning,
         )

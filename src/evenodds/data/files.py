@@ -23,7 +23,7 @@ from evenodds.data.spark import Spark, is_spark
 from evenodds.data.streams import Counted, Progress, buffered, decompressed, opened, said, uncompressed
 from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
 from evenodds.data.values import typed
-from evenodds.errors import DataError, several
+from evenodds.errors import DataError, remedy, several
 from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks, Texts, joined
@@ -210,7 +210,8 @@ def _expand(path: str) -> list[str]:
         if not found:
             raise DataError(f"no file matches {path!r}")
         return found
-    raise FileNotFoundError(2, "there is no such file", path)
+    text = " (a text to be read? give it in a list, [text])" if " " in path else ""
+    raise FileNotFoundError(2, "there is no such file" + remedy(text, ""), path)
 
 
 def _within(folder: str) -> Iterator[str]:

@@ -171,6 +171,8 @@ def _as_array(x: Any) -> NDArray[Any]:
 
 
 def _of_array(x: NDArray[Any], names: Sequence[str] | None) -> Table:
+    if x.ndim == 1 and len(x) and isinstance(x[0], bytes):
+        raise DataError("these are bytes, not texts: decode them, as in [one.decode('utf-8') for one in texts]")
     if x.ndim != 2:
         raise DataError(
             f"Expected 2D array, got {x.ndim}D array instead: a table has rows and columns. "
@@ -192,10 +194,9 @@ def _of_objects(x: NDArray[Any], name: str) -> Raw:
             if isinstance(value, (Mapping, list, tuple, set)):
                 raise TypeError(f"column {name!r}: argument must be a string or a real number, not {value!r:.80}")
     try:
-        return x.astype(np.float64) if x.dtype.kind == "O" else pa.array(x)
+        return x.astype(np.float64)
     except (TypeError, ValueError):
-        pass
-    return as_arrow(x)
+        return as_arrow(x) if x.dtype.kind == "O" else pa.array(x)
 
 
 def _of_sparse(x: Any, names: Sequence[str] | None) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evenodds.errors import many
+from evenodds.errors import many, remedy
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Report:
         for column, t in self.encoding.items():
             found.append(
                 f"column {column!r}: {many(t.count, 'cell')} not in the file's encoding, read with replacement marks "
-                f"(first: {t.where}); encoding= (or --encoding) names another"
+                f"(first: {t.where}); {remedy('encoding=', '--encoding')} names another"
             )
         return found
 

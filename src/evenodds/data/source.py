@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from evenodds.data.memory import Table
 from evenodds.data.report import Report
-from evenodds.errors import DataError, did_you_mean
+from evenodds.errors import DataError, did_you_mean, remedy
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks
 
@@ -96,6 +96,14 @@ class Memory:
         size = self.table.shard_size
         for start in range(0, self.table.rows, size):
             yield TableBatch(self.table.slice(start, min(start + size, self.table.rows)), start)
+
+
+def no_column(source: Source, name: str, names: Iterable[str]) -> DataError:
+    """The error for a column that is not there; where a file was taken to have no header, how to say it has one."""
+    unnamed = any(not dialect.header for dialect in getattr(source, "dialects", {}).values())
+    cure = remedy("Files(…, header=True)", "--header")
+    hint = f" (line 1 was read as data; {cure} reads it as the columns' names)" if unnamed else ""
+    return DataError(f"{source.name}: {did_you_mean(name, names)}{hint}")
 
 
 def needed(names: Mapping[str, Any] | list[str], columns: list[str] | None, where: str) -> None:

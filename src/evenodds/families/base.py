@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.arguments import one_of
 from evenodds.cells import as_column, codes, numbers
-from evenodds.errors import DataError
+from evenodds.errors import DataError, as_word, remedy
 from evenodds.families.distribution import Conjugate, Distribution, tidy
 from evenodds.families.leaves import Floats, Rows, rows_of
 from evenodds.families.left_out import How, Left
@@ -70,9 +70,10 @@ class Family(Distribution):
         bad = np.flatnonzero(cls.impossible(x))
         if len(bad):
             row = int(bad[0])
+            how = remedy(f"columns={{{name!r}: Binned}}", f"--role {as_word(name)}=number")
             raise DataError(
                 f"column {name!r} is {x[row]:g} in row {start + row}: a {cls.__name__} column {cls.holds}; correct the "
-                f"cell, or give the column another family, as in columns={{{name!r}: Binned}} or --role {name}=number"
+                f"cell, or give the column another family, as in {how}"
             )
 
     @classmethod

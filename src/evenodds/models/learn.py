@@ -12,9 +12,9 @@ from evenodds.data.kept import LEAST, LEAST_TEXTS, MOST, MOST_TEXTS, PART, PART_
 from evenodds.data.memory import Table
 from evenodds.data.reading import Reading, is_arrow_text
 from evenodds.data.report import Report
-from evenodds.data.source import Source
+from evenodds.data.source import Source, no_column
 from evenodds.data.sum import sum_source
-from evenodds.errors import DataError, did_you_mean, listed
+from evenodds.errors import DataError, listed
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 from evenodds.models.targets import check_few, check_two
@@ -87,7 +87,7 @@ def schema_of(
     sample = source.sample()
     for name in [target, *([weights] if weights is not None else [])]:
         if name not in sample.columns:
-            raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
+            raise no_column(source, name, sample.columns)
     kind = _target_kind(sample, target, source.name)
     if schema is not None:
         return Schema(schema.columns, target, schema.target_kind if target == schema.target else kind)

@@ -60,8 +60,12 @@ class Collinear:
         return "; ".join(self.relations) if self.relations else "no column is a combination of others"
 
 
-def collinear(factor: Floats, names: Sequence[str], intercept: int | None = None) -> Collinear:
+def collinear(
+    factor: Floats, names: Sequence[str], intercept: int | None = None, *, rounding: float = 0.0
+) -> Collinear:
     """Find the collinear columns of X from the triangle R of its QR factors (or from X itself).
+
+    `rounding` is that of the entries of X'X, its columns of length 1, where the factor is a root of it.
 
     `intercept` is the number of the column of ones, if there is one; in the relations it is a number without a name.
     Columns are scaled to length 1 first, so their units do not matter. The tolerance is `tolerance(columns)`.
@@ -73,7 +77,7 @@ def collinear(factor: Floats, names: Sequence[str], intercept: int | None = None
     """
     factor = np.asarray(factor, np.float64)
     with alone():
-        return _collinear(factor, tuple(names), intercept, tolerance(factor.shape[1]))
+        return _collinear(factor, tuple(names), intercept, tolerance(factor.shape[1]), rounding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,9 @@ class Roots:
         return null
 
 
-def _collinear(factor: Floats, names: tuple[str, ...], intercept: int | None, small: float) -> Collinear:
+def _collinear(
+    factor: Floats, names: tuple[str, ...], intercept: int | None, small: float, rounding: float = 0.0
+) -> Collinear:
     """The verdict, for a given tolerance."""
     if len(names) != factor.shape[1]:
         raise ValueError(f"{len(names)} names for {factor.shape[1]} columns; give each column one name")
@@ -129,7 +135,7 @@ def _collinear(factor: Floats, names: tuple[str, ...], intercept: int | None, sm
     null = np.zeros((len(names), len(dropped)))
     if not len(dropped):
         return Collinear(names, kept, dropped, null, (), _condition(basis))
-    share, noise = _shares(basis, unit[:, dropped], small)
+    share, noise = _shares(basis, unit[:, dropped], small, rounding)
     with np.errstate(over="ignore", invalid="ignore"):  # units may be 1e400 apart where nothing is shared
         ratio = length[dropped] / length[kept][:, None]
         share, noise = np.where(share == 0, 0.0, share * ratio), np.where(share == 0, 0.0, noise * ratio)
@@ -173,22 +179,22 @@ def _kept(unit: Floats, intercept: int | None, small: float) -> Indices:
     return kept
 
 
-def _shares(basis: Floats, columns: Floats, small: float) -> tuple[Floats, Floats]:
+def _shares(basis: Floats, columns: Floats, small: float, rounding: float) -> tuple[Floats, Floats]:
     """The coefficients (kept, columns) of columns in the basis, and how far each may be off.
 
     What is zero as far as one can know is left out, smallest first, and the rest solved again: without the others it
     is better conditioned. A term stays if the column is not reached without it.
     """
-    share, noise = _solve(basis, columns, small)
+    share, noise, _ = _solve(basis, columns, small, rounding)
     for i, column in enumerate(columns.T):
         below = np.flatnonzero(np.abs(share[:, i]) <= noise[:, i])
         below = below[np.argsort(np.abs(share[below, i]))]
         support = np.arange(len(share))
         for out in [below, *below[:, None]] if column.any() else []:
             fewer = np.setdiff1d(support, out)
-            less, error = _solve(basis[:, fewer], column[:, None], small)
+            less, error, reached = _solve(basis[:, fewer], column[:, None], small, rounding)
             missed = float(np.linalg.norm(basis[:, fewer] @ less[:, 0] - column))
-            if missed <= small * float(np.sqrt(1 + less[:, 0] @ less[:, 0])):
+            if missed <= reached * float(np.sqrt(1 + less[:, 0] @ less[:, 0])):
                 support = fewer
                 share[:, i], noise[:, i] = 0.0, 0.0
                 share[support, i], noise[support, i] = less[:, 0], error[:, 0]
@@ -197,17 +203,22 @@ def _shares(basis: Floats, columns: Floats, small: float) -> tuple[Floats, Float
     return share, noise
 
 
-def _solve(basis: Floats, columns: Floats, small: float) -> tuple[Floats, Floats]:
-    """The combinations of the basis nearest to the columns, and how far each coefficient may be off.
+def _solve(basis: Floats, columns: Floats, small: float, rounding: float) -> tuple[Floats, Floats, float]:
+    """The combinations of the basis B nearest to the columns; how far each coefficient may be off; and how near is on.
 
-    A coefficient is known to the roundings of the columns (an eighth of the tolerance), times the length of the
-    relation, as the inverse of the basis enlarges them.
+    Of a triangle, a coefficient is known to the roundings of the columns (an eighth of the tolerance), times the length
+    of the relation v, as the inverse of the basis enlarges them. Of a root of G = X'X it is G that is rounded: to first
+    order v is off by G⁺ δG v, which (B'B)⁻¹ enlarges; and a column of the root is off by what B⁻¹ makes of δG.
     """
     q, r = np.linalg.qr(basis)
     inverse = solve_triangular(r, np.eye(len(r))) if r.size else r
     share: Floats = inverse @ (q.T @ columns)
     length = np.sqrt(1 + np.square(share).sum(axis=0))
-    return share, small / 8 * lengths(inverse.T)[:, None] * length
+    off = small / 8 * lengths(inverse.T)
+    if rounding and r.size:
+        off = off + rounding * lengths(inverse @ inverse.T)
+        small = small + rounding * float(np.linalg.norm(inverse, 2))
+    return share, off[:, None] * length, small
 
 
 def _condition(basis: Floats) -> float:

@@ -19,7 +19,7 @@ from evenodds.data.passes import Summed, added
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
-from evenodds.errors import DataError, did_you_mean
+from evenodds.errors import DataError, as_word, did_you_mean, remedy
 from evenodds.families import Binned, Categorical
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Ints, Labels
@@ -74,7 +74,10 @@ class Columns:
             elif many > MANY:
                 raise DataError(
                     f"column {name!r} has {many} different numbers: a node has a few states; cut it, as in "
-                    f"cuts={{{name!r}: 5}} (--cut {name}=5) for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}"
+                    + remedy(
+                        f"cuts={{{name!r}: 5}} for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}",
+                        f"--cut {as_word(name)}=5 for five parts of equal mass, or --cut {as_word(name)}=5,18",
+                    )
                 )
         return cls(kinds, edges)
 

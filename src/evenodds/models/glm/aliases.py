@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from evenodds.models.algebra.collinear import Collinear, Indices, Roots, collinear
-from evenodds.models.glm.blocks import Floats
+from evenodds.models.algebra.collinear import EPSILON, Collinear, Indices, Roots, collinear
+from evenodds.models.glm.blocks import SHARD, Floats
 from evenodds.models.glm.curvature import Curvature
 from evenodds.models.glm.design import Design
 from evenodds.models.glm.sums import Sums
@@ -25,9 +25,9 @@ class Independent:
     Only those are judged that no prior holds: one that it holds has an estimate whatever the others say.
     """
 
-    def __init__(self, design: Design, outputs: int, loose: Flags) -> None:
+    def __init__(self, design: Design, outputs: int, loose: Flags, rows: int) -> None:
         self.aliases: Collinear | None = None
-        self._design, self._outputs, self._loose = design, outputs, np.flatnonzero(loose)
+        self._design, self._outputs, self._rows, self._loose = design, outputs, rows, np.flatnonzero(loose)
 
     @property
     def free(self) -> Flags:
@@ -45,7 +45,7 @@ class Independent:
         if len(self._loose) and sums.hessian is not None and sums.hessian.shape == (size, size):
             gram = sums.hessian[np.ix_(self._loose, self._loose)]
             if condition(gram) < EXACT:
-                self.aliases = related(gram, self._design, self._loose)
+                self.aliases = related(gram, self._design, self._loose, self._rows)
         return self.free
 
 
@@ -59,7 +59,16 @@ def condition(gram: Floats) -> float:
         return 0.0
 
 
-def related(gram: Floats, design: Design, at: Indices) -> Collinear:
+def _rounding(columns: int, rows: int) -> float:
+    """How far the entries of a Gram may be off, relative to their columns' lengths.
+
+    Where rows repeat, the same number is added again and again and rounded to the same side, by an eighth of 2^-52 of
+    the whole sum on average; a shard's rows are added one after the other.
+    """
+    return EPSILON / 8 * min(rows, SHARD) * columns**0.5
+
+
+def related(gram: Floats, design: Design, at: Indices, rows: int) -> Collinear:
     """The relations among some of a design's columns, as they came: flat directions are set to nothing and taken back.
 
     The null space is that of the columns inside, where no digit is lost to a mean far from zero.
@@ -69,7 +78,7 @@ def related(gram: Floats, design: Design, at: Indices) -> Collinear:
     inside = roots.collinear(names, intercept)
     # inside = outside · matrix⁻¹, so a factor of the one is a factor of the other times the inverse
     outside = np.linalg.solve(design.matrix[np.ix_(at, at)].T, roots.factor(len(inside.dropped)).T).T
-    found = collinear(np.asarray(outside, float), names, intercept)
+    found = collinear(np.asarray(outside, float), names, intercept, rounding=_rounding(len(at), rows))
     found = found if len(found.dropped) == len(inside.dropped) else inside
     null_space = np.zeros((design.width, len(found.dropped)))
     null_space[at] = roots.null_space(found.dropped)

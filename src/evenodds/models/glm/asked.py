@@ -6,8 +6,8 @@ from typing import Any
 
 from evenodds.cells import codes, target_kind
 from evenodds.data.decide import decide
-from evenodds.data.source import Memory, Source
-from evenodds.errors import DataError, did_you_mean, warn
+from evenodds.data.source import Memory, Source, no_column
+from evenodds.errors import DataError, warn
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
 from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.settings import RegressionSettings
@@ -19,7 +19,7 @@ def schema_of(source: Source, roles: Roles, columns: Any) -> Schema:
     sample = source.table if isinstance(source, Memory) else source.sample()
     for name in roles.names:
         if name not in sample.columns:
-            raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
+            raise no_column(source, name, sample.columns)
     kind = target_kind(sample[roles.target])
     features = sample.without(*roles.names)
     if not features.columns:  # the intercept alone
@@ -50,7 +50,7 @@ def likely_family(source: Source, roles: Roles) -> type[Gaussian | Bernoulli | C
         return Poisson if roles.exposure is not None else Bernoulli
     sample = source.table if isinstance(source, Memory) else source.sample()
     if roles.target not in sample.columns:
-        raise DataError(f"{source.name}: {did_you_mean(roles.target, sample.columns)}")
+        raise no_column(source, roles.target, sample.columns)
     raw = sample[roles.target]
     if len(codes(raw, f"{source.name}: the target {roles.target!r}").labels) == 2:
         return Bernoulli

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.errors import DataError, did_you_mean
+from evenodds.errors import DataError, as_word, did_you_mean, remedy
+from evenodds.families import Bernoulli, Categorical
 from evenodds.labels import Labels, canonical
 from evenodds.models.glm.blocks import Codes, Floats
-from evenodds.schema import Schema
+from evenodds.schema import Column, Schema
 
 INTERCEPT = "intercept"
 
@@ -239,8 +240,13 @@ def term_of(column: str, values: Sequence[str], references: Mapping[str, Any]) -
     return Term(column, ordered, reference)
 
 
-def check_references(references: Mapping[str, Any], columns: Sequence[str]) -> None:
-    """Refuse a reference for what is no category."""
+def check_references(references: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
+    """Refuse a reference for what is no category, saying what it is."""
     for name in references:
         if name not in columns:
-            raise DataError(f"reference: {did_you_mean(name, columns)}" if columns else "no column is a category")
+            raise DataError(f"reference: {did_you_mean(name, columns)}")
+        family = columns[name].family
+        if family is not Categorical:
+            what = "a flag, of which 1 (true, yes) is compared with 0" if family is Bernoulli else "a number"
+            cure = remedy(f"columns={{{name!r}: Categorical}}", f"--role {as_word(name)}=category")
+            raise DataError(f"reference: column {name!r} is {what}; as a category ({cure}) it has a reference")

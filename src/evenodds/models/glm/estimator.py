@@ -79,7 +79,8 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
     missing : {"refuse", "drop"}
         What happens to rows with missing cells.
     reference : dict, optional
-        The reference value of a category, by column; its first value if not told.
+        The reference value of a category, by column; its first value if not told. Of a target of classes, the class
+        that the others are compared with: of two, the other one is the "1".
     variance : float, optional
         The Gaussian's noise, where it is known.
     schema : Schema, optional

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from evenodds.arguments import normal_width, tail_of
-from evenodds.errors import DataError
+from evenodds.errors import DataError, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import check_weights
 from evenodds.logs import log_sum
@@ -76,7 +76,7 @@ def sandwich(
                 if len(beyond):
                     raise DataError(
                         f"errors={kind!r}: a row of weight {weights[beyond[0]]:.2g} has a leverage above 1, which no "
-                        "whole row has; give weights of 1 or more, or errors='HC1'"
+                        "whole row has; give weights of 1 or more, or " + remedy("errors='HC1'", "--errors HC1")
                     )
                 rest = np.maximum(rest, 1e-12)
                 squares = squares / (rest if kind == "HC2" else rest * rest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenodds.errors import many, several, warn
+from evenodds.errors import many, remedy, several, warn
 from evenodds.families import Gaussian
 from evenodds.models.algebra.collinear import Collinear
 from evenodds.models.glm.blocks import Floats
@@ -38,7 +38,8 @@ def notes_of(
     elif not totals.converged:
         found.append(
             f"not converged after {totals.steps} steps: the slope is {totals.slope:.1e}, the tolerance "
-            f"{tolerance:g}; allow more steps (max_iter=), or choose another solver"
+            f"{tolerance:g}; "
+            + remedy("allow more steps (max_iter=), or choose another solver", "a --prior makes it converge sooner")
         )
     if bread is None:
         found.append(f"no standard errors: the Hessian of {minimum.coefficients.size:,} coefficients is not formed")

@@ -16,8 +16,8 @@ from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import Batch, Memory
 from evenodds.data.sum import cells
-from evenodds.errors import DataError
-from evenodds.families import Bernoulli, Categorical, Family, Gaussian
+from evenodds.errors import DataError, as_word, remedy
+from evenodds.families import Bernoulli, Categorical, Family, Gaussian, Poisson
 from evenodds.models.glm.blocks import SHARD, Floats
 from evenodds.models.glm.design import stacked
 from evenodds.schema import Column, Schema
@@ -147,6 +147,8 @@ class Plan:
         extra, trials, offset = np.zeros(rows), None, None
         if roles.offset is not None:
             offset = checked(numbers(table[roles.offset], roles.offset), "offset", roles.offset, where)
+            if self.family is not Gaussian:
+                check_offset(offset, roles.offset, where, self.family is Poisson)
         if roles.exposure is not None:
             exposure = numbers(table[roles.exposure], roles.exposure)
             checked(exposure, "exposure", roles.exposure, where, above=0.0)
@@ -272,6 +274,22 @@ def checked(x: Floats, what: str, name: str, where: Callable[[int], str], above:
         expected = "a finite number" + (" above 0 (a row without any says nothing: leave it out)" if above == 0 else "")
         raise DataError(f"the {what} {name!r} is {x[row]:g} in {where(row)}: expected {expected}")
     return x
+
+
+def check_offset(offset: Floats, name: str, where: Callable[[int], str], counts: bool) -> None:
+    """Refuse an offset beyond the log of any exposure: e^offset times a rate or odds is no number to be fitted."""
+    bad = np.flatnonzero(np.abs(offset) > np.log(HEAVIEST))
+    if len(bad):
+        row, exposure = int(bad[0]), (f"exposure={name!r}", f"--exposure {as_word(name)}")
+        cure = (
+            f"give what was counted over as the exposure, whose log is the offset: {remedy(*exposure)}"
+            if counts
+            else "the offset of classes is in log-odds: divide it, or take its log"
+        )
+        raise DataError(
+            f"the offset {name!r} is {offset[row]:,.6g} in {where(row)}: e^{offset[row]:,.6g} is too "
+            f"{'large' if offset[row] > 0 else 'small'} to be fitted; {cure}"
+        )
 
 
 def shares(successes: Floats, trials: Floats, name: str, where: Callable[[int], str]) -> tuple[Floats, Floats]:

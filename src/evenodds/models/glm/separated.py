@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.errors import remedy
 from evenodds.families import Bernoulli, Categorical, Poisson
 from evenodds.models.glm.blocks import Block, Tile, passed
 from evenodds.models.glm.newton import solve
@@ -163,7 +164,8 @@ def _said(verdict: Separation, found: Found, at: Columns) -> Separated:
     if len(at) < found.design.width:
         cure = "a prior that is on them too keeps them finite"
     elif found.plan.family is Bernoulli:
-        cure = "a prior keeps them finite: prior='jeffreys', or prior=1.0"
+        priors = remedy("prior='jeffreys', or prior=1.0", "--prior jeffreys, or --prior 1")
+        cure = f"a prior keeps them finite: {priors}"
     else:
-        cure = "a prior (prior=1.0) keeps them finite"
+        cure = f"a prior ({remedy('prior=1.0', '--prior 1')}) keeps them finite"
     return Separated(f"{what}; there is no finite estimate of these: {cure}", infinite.ravel(order="F"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenodds.errors import many
+from evenodds.errors import many, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.models.glm.inference import table, uses_t
 from evenodds.models.glm.prior import GaussianPrior
@@ -99,7 +99,8 @@ class Summary:
             if ratio > OVER:
                 found.append(
                     f"note: the counts vary {ratio:.1f} times as much as a Poisson's (Pearson's statistic / "
-                    f"{totals.spare:,.0f}), so these errors are too small; errors='HC1' are robust"
+                    f"{totals.spare:,.0f}), so these errors are too small; "
+                    + remedy("errors='HC1' are robust", "--errors HC1 gives robust ones")
                 )
         return found
 

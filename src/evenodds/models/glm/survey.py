@@ -13,9 +13,9 @@ from evenodds.cells import Coded
 from evenodds.data.passes import added
 from evenodds.data.report import Report
 from evenodds.data.source import Memory, Source
-from evenodds.errors import DataError, several
+from evenodds.errors import DataError, listed, remedy, several
 from evenodds.families import Bernoulli, Gaussian
-from evenodds.labels import Labels
+from evenodds.labels import Labels, canonical
 from evenodds.models.glm.blocks import SHARD, Floats
 from evenodds.models.glm.design import Design, Places, Term, check_references, term_of
 from evenodds.models.glm.losses import Loss, loss_for
@@ -221,8 +221,11 @@ class Found:
 
 def surveyed(source: Source, plan: Plan, threads: int | None = None) -> tuple[Found, Held | Streamed]:
     """The first pass over a source: what was found, and its rows in the design's columns."""
-    loss = loss_for(plan.family)
-    check_references(plan.references, plan.categorical)
+    loss, target = loss_for(plan.family), plan.roles.target
+    features = {name: plan.schema.features[name] for name in (*plan.numeric, *plan.categorical)}
+    check_references(
+        {name: value for name, value in plan.references.items() if name != target or not plan.is_class}, features
+    )
     if isinstance(source, Memory):
         chunk = chunk_of_memory(source, plan)
         if plan.missing == "drop" and plan.gaps(chunk):
@@ -265,7 +268,8 @@ def _decided(plan: Plan, survey: Survey, report: Report, where: str, sparse: boo
     if plan.is_class:
         texts = list(survey.classes)
         values = plan.schema.values(texts)
-        order = sorted(range(len(values)), key=values.__getitem__)
+        first = _reference(plan, values)
+        order = sorted(range(len(values)), key=lambda i: (values[i] != first, values[i]))
         labels, texts = tuple(values[i] for i in order), [texts[i] for i in order]
         counts = np.array([survey.classes[text] for text in texts])
         check_two(labels)
@@ -274,7 +278,7 @@ def _decided(plan: Plan, survey: Survey, report: Report, where: str, sparse: boo
         if plan.family is Bernoulli and len(labels) > 2:
             raise DataError(
                 f"Only binary classification is supported. The type of the target is multiclass: {len(labels)} "
-                "classes; choose GLM(Categorical), the softmax"
+                f"classes; choose the softmax, {remedy('GLM(Categorical)', '--family categorical')}"
             )
         classes, loss = Places.of(texts, range(len(texts))), loss_for(plan.family, len(labels))
     shift, scale = _standard(survey, sparse or not plan.intercept)
@@ -283,6 +287,20 @@ def _decided(plan: Plan, survey: Survey, report: Report, where: str, sparse: boo
     far = np.abs(shift) > FAR * scale
     design = Design(numeric, tuple(categories), plan.intercept, np.where(far, shift, 0.0), np.ones_like(scale))
     return Found(plan, survey, design, loss, labels, counts, classes, report)
+
+
+def _reference(plan: Plan, values: list[Any]) -> Any:
+    """The class that the others are compared with: the one that is told, or else the first."""
+    told = plan.references.get(plan.roles.target)
+    if told is None:
+        return min(values)
+    found = [value for value in values if canonical(value) == canonical(told)]
+    if not found:
+        classes = listed(sorted(values))
+        raise DataError(
+            f"the target {plan.roles.target!r}: the reference {told!r} does not occur; its classes are {classes}"
+        )
+    return found[0]
 
 
 def _standard(survey: Survey, about_zero: bool) -> tuple[Floats, Floats]:
@@ -315,9 +333,13 @@ def _refuse_sizes(plan: Plan, survey: Survey, where: str) -> None:
 
 
 def _refuse_missing(missing: Mapping[str, tuple[int, str]]) -> None:
-    listed = [f"{name!r} ({count:,}, first in {where})" for name, (count, where) in missing.items()]
+    files = {where.rpartition(", ")[0] for _, where in missing.values()}
+    file = files.pop() if len(files) == 1 else ""  # its name is told once
+    listed = [
+        f"{name!r} ({count:,}, first in {where.removeprefix(file + ', ')})" for name, (count, where) in missing.items()
+    ]
     columns = "column" if len(missing) == 1 else "columns"
     raise DataError(
-        f"missing cells (NaN) in {columns} {several(listed)}: fill them, leave the column out, "
-        "or leave such rows out (missing='drop', --missing drop)"
+        f"{file and file + ': '}missing cells (NaN) in {columns} {several(listed)}: fill them, leave the column out, "
+        "or leave such rows out: " + remedy("missing='drop'", "--missing drop")
     )

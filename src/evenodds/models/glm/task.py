@@ -97,7 +97,7 @@ class Task:
 
     def independent(self) -> Independent:
         """What judges the columns: those that no prior holds inside, where one on the intercept holds centred ones."""
-        return Independent(self.design, self.loss.outputs, self._without(self.prior.precision))
+        return Independent(self.design, self.loss.outputs, self._without(self.prior.precision), self.found.survey.rows)
 
     def _without(self, precision: Floats) -> NDArray[np.bool_]:
         """Of each column, whether it has no precision for any output."""

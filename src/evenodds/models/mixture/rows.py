@@ -19,7 +19,7 @@ from evenodds.data.reading import Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.data.sum import cells
-from evenodds.errors import DataError, did_you_mean
+from evenodds.errors import DataError, did_you_mean, remedy
 from evenodds.families import Categorical, Family
 from evenodds.families.leaves import Floats, axis_of
 from evenodds.families.leaves import Rows as InGroups
@@ -208,9 +208,17 @@ def survey(rows: MixtureRows, threads: int | None) -> Survey:
         return Summed([tally], part.report, numbers, ((part.read, picked),))
 
     seen = added(work, shards, threads, Summed.total, kept_by(keep))
+    numbers = [] if seen is None else list(zip(features, seen.numbers))
+    for name, some in numbers:
+        if not some and seen is not None and name in seen.report.cells:
+            cell, cure = seen.report.cells[name].example, remedy("Mixture(Categorical, …)", "--family categorical")
+            raise DataError(
+                f"column {name!r} holds no numbers (first: {cell!r}): leave it out; for columns of texts alone "
+                f"there is {cure}"
+            )
     if seen is None or not seen.numbers[-2]:
         raise DataError("every row has weight zero or no known cell: there is nothing to learn from")
-    for name, some in zip(features, seen.numbers):
+    for name, some in numbers:
         if not some:
             raise DataError(f"column {name!r} has no known cell: leave it out")
     by_column, telling, weight = seen.tallies[0].by_column(), int(seen.numbers[-2]), float(seen.numbers[-1])

@@ -121,7 +121,7 @@ def _largest_distance(X: Floats, codes: Codes, classes: NDArray[Any], found: Con
         start -= start.mean(axis=0)
     in_norm = np.tile(np.append(np.ones(X.shape[1], bool), False), len(start))
     best = hard_margin(rows, start.ravel(), in_norm)
-    weights = best.weights.reshape(len(start), -1)
+    weights = _heard(best.weights.reshape(len(start), -1), inside)
     if k > 2:
         weights = weights - weights.mean(axis=0)
     weights = weights / np.append(np.full(X.shape[1], unit), 1.0)
@@ -131,6 +131,12 @@ def _largest_distance(X: Floats, codes: Codes, classes: NDArray[Any], found: Con
     margin = float(scores.min() / np.linalg.norm(weights))
     support = np.unique(best.which // (k - 1))
     return Separator(rule, True, margin, rule.euclidean_margin(X, codes), 0.0, None, support, best.gap)
+
+
+def _heard(weights: Floats, whole: Any) -> Floats:
+    """The weights, those at 0 that move no score by more than its own rounding: they are what is left of a 0."""
+    terms = np.abs(weights) * largest(whole)
+    return np.where(terms <= np.finfo(float).eps * terms.sum(axis=1, keepdims=True), 0.0, weights)
 
 
 def _certificate(whole: Floats, codes: Codes, k: int, found: Cone) -> Certificate:
@@ -159,7 +165,7 @@ def _least_slack(X: Floats, codes: Codes, classes: NDArray[Any]) -> tuple[Linear
     cost = np.append(np.zeros(rows.dimensions), np.ones(n))
     bounds = [(None, None)] * rows.dimensions + [(0, None)] * n
     found = solve(cost, -sparse.hstack([u, slack], format="csc"), -np.ones(rows.size), bounds)
-    weights = np.asarray(found.x[: rows.dimensions]).reshape(k - 1, -1) / np.append(scale, 1.0)
+    weights = _heard(np.asarray(found.x[: rows.dimensions]).reshape(k - 1, -1), rows.X) / np.append(scale, 1.0)
     weights[:, -1] -= weights[:, :-1] @ centre
     if k > 2:
         weights = np.vstack([np.zeros((1, weights.shape[1])), weights])
