@@ -298,3 +298,17 @@ def test_the_page_names_every_option():
 def test_every_family_of_a_column_has_a_role():
     words = {"WordCounts"}  # whose role is a column's own: --text
     assert set(options.ROLES.values()) | words == {family.__name__ for family in FAMILIES.values()}
+
+
+WHOLE = [
+    (name, param)
+    for name, command in LEAVES.items()
+    for param in command.params
+    if isinstance(param.type, click.types.IntParamType) and param.name != "buckets"  # a power of two: judged by Words
+]
+
+
+@pytest.mark.parametrize(("name", "param"), WHOLE, ids=[f"{name} {param.opts[-1]}" for name, param in WHOLE])
+def test_a_number_that_no_memory_holds_is_refused(name, param):
+    with pytest.raises(click.BadParameter, match="is more than|is not in the range"):
+        param.type.convert(str(10**30), param, None)

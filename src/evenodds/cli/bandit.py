@@ -57,9 +57,9 @@ def bandit() -> None:
     "--at", cls=Listed, metavar="N,N,...", help="After how many rounds the means change to the next after a /."
 )
 @click.option("--drift", is_flag=True, help="The means go there in straight lines.")
-@click.option("--rounds", type=click.IntRange(min=1), default=1000, help="How many rounds a run has.")
-@click.option("--runs", type=click.IntRange(min=1), default=200, help="How many times it is played.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where rewards and dice start.")
+@click.option("--rounds", type=options.Whole(), default=1000, help="How many rounds a run has.")
+@click.option("--runs", type=options.Whole(), default=200, help="How many times it is played.")
+@click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, help="Where rewards and dice start.")
 @click.option("--exact", is_flag=True, help="Work out the expected reward instead: for about ten rounds.")
 @click.option("--coverage", is_flag=True, help="Count how often UCB's index holds the mean; it takes longer.")
 @options.plot
@@ -140,7 +140,7 @@ def simulate(
     "--other", type=Read(), metavar="LOG", help="Evaluate the policy of this other log: its arms' shares in each group."
 )
 @click.option("--policies", cls=Listed, metavar="NAMES", help="Let these learn from the log: " + POLICIES + ".")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the policies' dice start.")
+@click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, help="Where the policies' dice start.")
 @options.reading_alone
 @options.as_json
 def replay(

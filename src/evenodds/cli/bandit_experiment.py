@@ -41,7 +41,9 @@ def _lines() -> Iterator[str]:
 @click.option("--minimum", type=float, default=0.0, help="The least share of every arm.")
 @click.option("--low", type=float, help="Smaller rewards are refused.")
 @click.option("--high", type=float, help="Larger rewards are refused.")
-@click.option("--seed", type=click.IntRange(min=0), help="Decides arms together with the ids; thrown if not given.")
+@click.option(
+    "--seed", type=options.Whole(0, 2**63 - 1), help="Decides arms together with the ids; thrown if not given."
+)
 def create(
     path: str,
     arms: tuple[str, ...],

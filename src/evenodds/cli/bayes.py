@@ -45,7 +45,7 @@ class Evidence:
 )
 @click.option(
     "--people",
-    type=click.IntRange(min=1),
+    type=options.Whole(),
     metavar="N",
     help="Count in N people. By default 1,000, or as many as whole numbers need.",
 )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--sizes", cls=Listed, metavar="N,N,...", help="Numbers of rows to learn from; halved again and again if not given."
 )
 @click.option("--repeats", type=click.IntRange(2, 1000), default=10, help="How many random orders are tried.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the random orders start.")
+@click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, help="Where the random orders start.")
 @options.plot
 @options.reading
 @options.as_json

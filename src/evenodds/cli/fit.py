@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     help="Choose what each column is modelled as by how well the rows' classes are told, each row left out.",
 )
 @click.option("--bridge", is_flag=True, help="Logistic regression on top of naive Bayes: a NaiveLogistic.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes that count files, or row groups of Parquet.")
+@click.option("--workers", type=options.Whole(1, 1024), help="Processes that count files, or row groups of Parquet.")
 @click.option(
     "--checkpoint",
     type=click.Path(file_okay=False),

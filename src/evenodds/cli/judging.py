@@ -24,7 +24,7 @@ def held_out_rows(command: F) -> F:
     for option in (
         click.option("--bridge", is_flag=True, help="With --folds: judge a NaiveLogistic, as fit --bridge learns it."),
         click.option("--tune", is_flag=True, help="With --folds: judge tuned models, as fit --tune learns them."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, help="Which rows go to which fold."),
+        click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, help="Which rows go to which fold."),
         click.option("--leave-one-out", is_flag=True, help="Judge by the rows that were learnt, each without itself."),
         click.option(
             "-k", "--folds", type=click.IntRange(2, 1000), metavar="K", help="Learn and judge by K folds of the data."

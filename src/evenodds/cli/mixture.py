@@ -53,9 +53,9 @@ FITTING = {  # what a column may hold, to be taken without being named
     "--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True, help="What chooses K."
 )
 @click.option("--prior", default="0.01", show_default=True, metavar="ROWS", help="Pseudo-rows a component, or none.")
-@click.option("--n-init", type=click.IntRange(min=1), default=10, show_default=True, help="How many starts are tried.")
-@click.option("--max-iter", type=click.IntRange(min=1), default=1000, show_default=True, help="Steps of EM, at most.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where chance starts.")
+@click.option("--n-init", type=options.Whole(), default=10, show_default=True, help="How many starts are tried.")
+@click.option("--max-iter", type=options.Whole(), default=1000, show_default=True, help="Steps of EM, at most.")
+@click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, show_default=True, help="Where chance starts.")
 @options.weighted
 @click.option("-o", "--output", type=Written(), help="A model file to write, for `evenodds predict`.")
 @options.plot

@@ -53,9 +53,9 @@ def _likely(pairs: tuple[str, ...]) -> dict[str, Any]:
 @click.option("--most-probable", is_flag=True, help="The most probable values of all nodes together.")
 @click.option("--method", type=click.Choice(METHODS), default="exact", help="Exact, or by draws.")
 @click.option(
-    "--draws", type=click.IntRange(min=1), help="Of a method by draws (100,000 if not given), or of --interval (1,000)."
+    "--draws", type=options.Whole(), help="Of a method by draws (100,000 if not given), or of --interval (1,000)."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Where the draws start.")
+@click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, help="Where the draws start.")
 @options.as_json
 def query(
     network: str, nodes: tuple[str, ...], pairs: tuple[str, ...], likely: tuple[str, ...], interval: bool,
@@ -112,7 +112,7 @@ def query(
 @click.argument("a")
 @click.argument("b")
 @click.option("-g", "--given", multiple=True, metavar="NODE", help="What is known. Repeatable.")
-@click.option("-n", "--most", type=click.IntRange(min=1), default=50, help="How many paths are shown, at most.")
+@click.option("-n", "--most", type=options.Whole(), default=50, help="How many paths are shown, at most.")
 @options.as_json
 def separated(graph: str, a: str, b: str, given: tuple[str, ...], most: int, as_json: bool) -> None:
     """Does the graph make A and B independent, given some nodes? Path by path, why.
@@ -182,9 +182,9 @@ def show(network: str, nodes: tuple[str, ...], plot: str | None, as_json: bool) 
 
 @net.command(no_args_is_help=True)
 @click.argument("network")
-@click.option("-n", "--rows", type=click.IntRange(min=0), default=10, help="How many rows to draw.")
+@click.option("-n", "--rows", type=options.Whole(0), default=10, help="How many rows to draw.")
 @click.option("-g", "--given", "pairs", multiple=True, metavar="NODE=VALUE", help="Rows that have these values.")
-@click.option("--seed", type=click.IntRange(min=0), help="So that the same rows are drawn again.")
+@click.option("--seed", type=options.Whole(0, 2**63 - 1), help="So that the same rows are drawn again.")
 @options.as_json
 def sample(network: str, rows: int, pairs: tuple[str, ...], seed: int | None, as_json: bool) -> None:
     """Rows drawn from a network, as CSV, or as JSON lines with --json.

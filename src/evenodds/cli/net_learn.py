@@ -127,7 +127,7 @@ def fit(
 @click.option("--ess", type=float, default=10.0, help="Of the criterion bdeu: how many pseudo-rows.")
 @click.option("--require", "required", multiple=True, metavar="EDGES", help="Edges that must be there: 'a -> b'.")
 @click.option("--forbid", "forbidden", multiple=True, metavar="EDGES", help="Edges that must not be there.")
-@click.option("--max-parents", type=click.IntRange(min=1), default=8, help="How many parents a node may have.")
+@click.option("--max-parents", type=options.Whole(), default=8, help="How many parents a node may have.")
 @click.option("-o", "--output", type=Written(*KINDS), help="The .eo or .bif file to write.")
 @tables
 @options.reading

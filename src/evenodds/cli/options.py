@@ -231,6 +231,23 @@ def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable
     return decorate
 
 
+class Whole(click.IntRange):
+    """Click's range of whole numbers from here on, without those that are beyond anybody's patience or memory."""
+
+    name = "n"
+
+    def __init__(self, least: int = 1, most: int = 10**12) -> None:
+        super().__init__(min=least)
+        self.most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, if it is not too large."""
+        found = super().convert(value, param, ctx)
+        if found > self.most:
+            self.fail(f"{value} is more than {self.most:,}.", param, ctx)
+        return found
+
+
 class Between(click.FloatRange):
     """Click's range of numbers, without nan, which no comparison says is outside, and without infinity."""
 
@@ -267,9 +284,7 @@ _how_read = (
     click.option("--master", metavar="URL", help="Of Spark: local[2], spark://…, sc://…; all processors if not given."),
     quiet,
 )
-threads = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="How many threads; the result is the same."
-)
+threads = click.option("--threads", type=Whole(), metavar="N", help="How many threads; the result is the same.")
 reading = gathered(Input, "reading", *_how_read[:3], threads, *_how_read[3:])
 reading_alone = gathered(Input, "reading", *_how_read)  # of a command that counts nothing, so that no thread helps
 modelling = gathered(

@@ -39,7 +39,7 @@ def shift() -> None:
 @click.option("-t", "--target", metavar="COLUMN", help="A column that is left out: it need not be known yet.")
 @roles
 @level
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Which half of the rows teaches the other.")
+@click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, help="Which half of the rows teaches the other.")
 @options.plot
 @options.reading
 @options.as_json

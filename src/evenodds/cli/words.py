@@ -13,7 +13,7 @@ from evenodds.cli.output import print_json, print_lines
 @click.argument("model", type=click.Path())
 @click.option("--class", "only", metavar="CLASS", help="Show one class only.")
 @click.option("-c", "--column", metavar="COLUMN", help="Which column of text; all if not given.")
-@click.option("-n", "--most", type=click.IntRange(min=1), default=15, help="How many words a class.")
+@click.option("-n", "--most", type=options.Whole(), default=15, help="How many words a class.")
 @options.as_json
 def words(model: str, only: str | None, column: str | None, most: int, as_json: bool) -> None:
     """The words that tell each class from the rest.
