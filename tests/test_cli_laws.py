@@ -310,5 +310,5 @@ WHOLE = [
 
 @pytest.mark.parametrize(("name", "param"), WHOLE, ids=[f"{name} {param.opts[-1]}" for name, param in WHOLE])
 def test_a_number_that_no_memory_holds_is_refused(name, param):
-    with pytest.raises(click.BadParameter, match="is more than|is not in the range"):
+    with pytest.raises(click.BadParameter, match=r"is more than|is not in the range"):
         param.type.convert(str(10**30), param, None)
