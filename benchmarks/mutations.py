@@ -91,7 +91,7 @@ MUTATIONS = [
         "price = (3 * len(bells.weights) - 1) / 2",
         ("tests/test_gaussians_columns.py",),
     ),
-    Mutation(F + "categorical.py", "np.where(mass > 0, mass, how.strength)", "mass", ("tests/test_leave_one_out.py",)),
+    Mutation(F + "unseen.py", "np.where(mass > 0, mass, each)", "mass", ("tests/test_leave_one_out.py",)),
     Mutation(
         F + "left_out.py",
         "found[self.own] = less(found[self.own], self.amounts)",

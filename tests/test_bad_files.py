@@ -1024,7 +1024,7 @@ def test_json_is_all_there_is_on_stdout(base, model, tmp_path):
         "predict m.eo days/*.csv -o days/a.csv",
         "predict m.eo days -o days/a.csv",
         "predict m.eo t.csv -o m.eo",
-        "predict m.eo t.csv --rule rule.json -o rule.json",
+        "predict m.eo t.csv --json --rule rule.json -o rule.json",
         "decide m.eo t.csv --cost a:b=2 -o m.eo",
         "audit m.eo p.json --by x -o p.json",
         "report m.eo p.json -o p.json",
@@ -1033,8 +1033,7 @@ def test_json_is_all_there_is_on_stdout(base, model, tmp_path):
         "shift drift p.json t.csv --plot p.json",
         "explain m.eo x=1 --html m.eo",
         "explain m.eo t.csv --html t.csv",
-        "net fit t.csv -t y -o t.csv",
-        "net fit t.csv --graph drawn.svg -o drawn.svg",
+        "net fit t.csv --graph drawn.bif -o drawn.bif",
         "net show drawn.svg --plot drawn.svg",
     ],
 )
@@ -1048,7 +1047,8 @@ def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
     (tmp_path / "key").write_text("secret")
     run("fit", "t.csv", "-t", "y", "-o", "m.eo")
     run("decide", "m.eo", "t.csv", "--cost", "a:b=2", "-o", "rule.json")
-    (tmp_path / "drawn.svg").write_text("network a {}")
+    for name in ("drawn.svg", "drawn.bif"):
+        (tmp_path / name).write_text("network a {}")
 
     def held():
         return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

@@ -134,7 +134,7 @@ def test_a_network_of_which_no_table_could_be_made_is_shown():
         )
     with pytest.raises(ValueError, match=r"with about 10\^903 cells, and about 10\^888 PB in all"):
         check_size(Tree([(1 << 3000) - 1], [-1], 1 << 3000), [2] * 3000, names)
-    assert repr(flags) == "Network(15000 nodes, 0 edges, 15,000 parameters; the full joint has about 10^4515)"
+    assert repr(flags) == "Network(15,000 nodes, 0 edges, 15,000 parameters; the full joint has about 10^4515)"
 
 
 def test_lauritzen_and_spiegelhalter():

@@ -207,7 +207,8 @@ def test_as_json():
 
 def test_evaluate_puts_two_models_side_by_side(tmp_path):
     def run(*words, code=0):
-        return invoke(*words, code=code).output
+        done = invoke(*words, code=code)
+        return done.stdout or done.stderr
 
     data, one, two = tmp_path / "people.csv", tmp_path / "one.eo", tmp_path / "two.eo"
     run("demo", "--csv", data)

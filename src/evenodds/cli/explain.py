@@ -73,7 +73,7 @@ def explain(
     if paths:
         rows = _rows(learnt, reading.files(paths), numbers, reading.quiet)
     else:
-        options.refuse("of the rows of a file", "numbers", "separator", "encoding", "header", "engine", "master")
+        options.refuse("is for the rows of a file", "numbers", "separator", "encoding", "header", "engine", "master")
         rows = [_row(learnt, cells, model, reading.quiet)]
     found = [one for table in rows for one in learnt.explain(table, of, against)]
     if as_json:
