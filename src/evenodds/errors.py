@@ -1,6 +1,5 @@
 """The one error for data: what is wrong, where, and what to do; the pieces of such sentences; and the way to warn."""
 
-import shlex
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -75,6 +74,8 @@ def by_options() -> Iterator[None]:
 
 def as_word(name: str) -> str:
     """A name as a word of a command line."""
+    import shlex  # which one message need not wait for
+
     return shlex.quote(name)
 
 

@@ -12,7 +12,6 @@ import click
 
 from evenodds.cli.output import BadDataError, WrongUsageError
 from evenodds.errors import many
-from evenodds.file import small
 from evenodds.show import escaped
 
 if TYPE_CHECKING:
@@ -118,6 +117,7 @@ def load_rule(path: str, model: Any) -> Decision:
     import json
 
     from evenodds.audit.decisions import Decision
+    from evenodds.file import small
 
     text = small(path)
     try:

@@ -15,7 +15,6 @@ from evenodds.cli import said
 from evenodds.cli.commands import Listed
 from evenodds.cli.output import WrongUsageError, wrong_usage
 from evenodds.cli.paths import PICTURES, Read, Written, check_outputs
-from evenodds.file import small
 from evenodds.text.words import EVENTS, Events
 
 if TYPE_CHECKING:
@@ -199,6 +198,8 @@ def _column(text: str) -> Any:
 
 def _secret(path: str) -> bytes:
     """What is in a file, without the end of its last line: a secret on the command line could be seen by others."""
+    from evenodds.file import small
+
     secret = small(path).rstrip(b"\r\n")
     if not secret:
         raise WrongUsageError(f"--key-file: {path} is empty")
