@@ -87,6 +87,8 @@ def as_arrow(x: Any) -> Any:
     (['1', 'x', None], DataType(uint64), ['1180591620717411303424'])
     """
     try:
+        if isinstance(x, np.ndarray) and x.dtype.kind == "U":
+            return text_cells.of_numpy(x)
         cells = pa.array(x, from_pandas=True)
         if not isinstance(type_of(cells), pa.ExtensionType):
             return cells

@@ -52,12 +52,12 @@ def _text_kind(values: Any) -> Kind:
         return "flag"
     if all_dates(distinct) is not None:
         return "date"
-    often, free = len(values) / len(distinct), words_of(values) >= 3
-    if often < 2 and len(distinct) >= MANY and free:  # a subject line may come again, as a reply
+    often = len(values) / len(distinct)
+    mostly = often < 2 and len(distinct) >= MANY  # a subject line may come again, as a reply
+    nearly = often < 1 / 0.9 and len(values) >= MANY / 2
+    if (mostly or nearly) and words_of(values) >= 3:
         return "text"
-    if len(values) >= MANY / 2 and often < 1 / 0.9:
-        return "text" if free else "id"
-    return "category"
+    return "id" if nearly else "category"
 
 
 def words_of(values: Any) -> float:

@@ -29,6 +29,8 @@ MISSING = ("", *MISSING_TEXT, "None", ".", "-")  # in a column of numbers
 TRUE = ("true", "yes", "y", "t")
 FALSE = ("false", "no", "n", "f")
 
+REPEATED = 1000  # of an array's texts: if they are few, all are taken to come again and again
+
 _WORDS = {**dict.fromkeys(TRUE, 1.0), **dict.fromkeys(FALSE, 0.0)}
 _LONGEST = max(map(len, (*MISSING, *_WORDS)))
 
@@ -287,3 +289,17 @@ def _is_utf8(blob: Bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def of_numpy(x: NDArray[Any]) -> Any:
+    """Texts of numpy, which pads all to one width, as Arrow has them; where they repeat, each is read once.
+
+    >>> of_numpy(np.array(["no", "yes"])[np.arange(2000) % 2])[:3].to_pylist()
+    ['no', 'yes', 'no']
+    """
+    if len(x) <= REPEATED or len(set(x[:REPEATED].tolist())) > REPEATED / 10:
+        return pa.array(x)
+    padded = np.ascontiguousarray(x)
+    coded = pa.Array.from_buffers(pa.binary(x.itemsize), len(x), [None, pa.py_buffer(padded)]).dictionary_encode()
+    distinct = np.frombuffer(coded.dictionary.buffers()[1], x.dtype, len(coded.dictionary))
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(distinct)).dictionary_decode()

@@ -196,7 +196,7 @@ def _of_objects(x: NDArray[Any], name: str) -> Raw:
     try:
         return x.astype(np.float64)
     except (TypeError, ValueError):
-        return as_arrow(x) if x.dtype.kind == "O" else pa.array(x)
+        return as_arrow(x)
 
 
 def _of_sparse(x: Any, names: Sequence[str] | None) -> Table:

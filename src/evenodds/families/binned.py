@@ -105,7 +105,7 @@ class Binned(FromHistogram):
     def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The bins of all groups together, and each group's shares of them."""
         edges, counts, tails, lump = _cut(tally, column)
-        whole = column.origin == 0 and _whole(numeric.histogram(tally)[0])
+        whole = column.origin == 0 and tally.once(("whole",), lambda: _whole(numeric.histogram(tally)[0]))
         if estimate == "mle":
             values = counts[:, 0] if ungrouped(tally) else counts
             return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin, whole)
