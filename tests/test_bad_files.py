@@ -356,7 +356,7 @@ def test_surprises_in_json_after_the_columns_are_decided(tmp_path, monkeypatch):
 def test_nested_json_is_left_out_or_refused(fit):
     rows = jsonl([{**row, "n": {"a": 1}, "l": [1, 2], "deep": json.loads("[" * 200 + "]" * 200)} for row in ROWS])
     result = fit("t.jsonl", rows)
-    assert "each of the columns 'n', 'l', 'deep' holds lists or structures: left out" in result.stderr
+    assert "each of the columns 'n', 'l', 'deep' holds lists, structures or bytes: left out" in result.stderr
     for role in ("category", "number", "flag", "count", "date"):
         assert "'l' holds list" in fit("t.jsonl", rows, "--role", f"l={role}", code=3).stderr
 

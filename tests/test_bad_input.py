@@ -104,7 +104,7 @@ def test_complex_numbers():
 def test_nested_columns_are_left_out_with_a_note(cells):
     table = pa.table({"nested": cells, "x": [1.0, 2.0, 3.0, 4.0]})
     for X in (table, table.to_pandas()):
-        with pytest.warns(eo.SchemaWarning, match="column 'nested' holds lists or structures: left out"):
+        with pytest.warns(eo.SchemaWarning, match="column 'nested' holds lists, structures or bytes: left out"):
             assert list(eo.NaiveBayes().fit(X, Y).model_.schema.features) == ["x"]
 
 

@@ -714,3 +714,88 @@ def test_a_category_that_means_missing_is_missing_to_a_distribution_too():
     cells, labels, place, _ = texts.codes(Texts.of(["ham", "?", "eggs", None, "spam"]))
     log_p = shares.log_prob(Coded(cells, labels, place))
     np.testing.assert_allclose(np.exp(log_p), [1 / 3, np.nan, 0.0, np.nan, 2 / 3])
+
+
+LISTED = pa.array(["yes", "no", "yes"] * 100).dictionary_encode()
+LISTINGS = {
+    "texts": LISTED,
+    "whole numbers": pa.array([1, 2, 3] * 100).dictionary_encode(),
+    "truths": pa.array([True, False, True] * 100).dictionary_encode(),
+    "categories of pandas": pd.Categorical([1, 2, 3] * 100),
+    "categories of polars": pl.Series(["a", "b", "c"] * 100, dtype=pl.Categorical),
+    "kinds of polars": pl.Series(["a", "b", "c"] * 100, dtype=pl.Enum(["a", "b", "c"])),
+    "runs": pa.RunEndEncodedArray.from_arrays(pa.array([100, 300], pa.int32()), pa.array(["q", "r"])),
+    "runs of numbers": pa.RunEndEncodedArray.from_arrays(pa.array([100, 300], pa.int32()), pa.array([1.5, 2.5])),
+    "another program's type": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0, 1] * 100, pa.int8())),
+    "narrow decimals": pa.array([Decimal("1.25"), Decimal("3.5"), None] * 100, pa.decimal32(5, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", LISTINGS)
+@pytest.mark.parametrize("told", [None, eo.Categorical])
+def test_a_column_is_the_same_in_a_dict_of_columns_and_in_a_table(kind, told):
+    y, cells, columns = ["a", "b"] * 150, LISTINGS[kind], told and {"v": told}
+    own = cells.to_frame("v") if isinstance(cells, pl.Series) else cells
+    whole = pd.DataFrame({"v": cells}) if isinstance(cells, pd.Categorical) else own
+    whole = pa.table({"v": cells}) if isinstance(cells, pa.Array) else whole
+    fitted = eo.NaiveBayes(columns=columns).fit({"v": cells}, y)
+    assert fitted.model_ == eo.NaiveBayes(columns=columns).fit(whole, y).model_
+    assert fitted.predict_proba({"v": cells[7:9]}) == pytest.approx(fitted.predict_proba(whole)[7:9])
+
+
+CHUNKS = {
+    "narrow floats": pa.array(np.array([0.1, 2.5, 3.5], np.float16)),
+    "narrow floats, listed": pa.array(np.array([0.1, 2.5, 3.5], np.float16)).dictionary_encode(),
+    "a null among the listed": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["x", None, "y"])),
+    "views, listed": pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), pa.array(["x", "y"], pa.string_view())),
+    "days, listed": pa.array(np.array(["2024-03-01", "2024-03-02", "2024-03-01"], "M8[D]")).dictionary_encode(),
+    "texts, listed": LISTED[:3],
+    "nothing": pa.nulls(3),
+    "bytes": pa.array([b"x", b"y", None]),
+}
+
+
+@pytest.mark.parametrize("kind", CHUNKS)
+def test_categories_are_the_same_in_one_piece_in_several_and_in_none(kind):
+    whole, other = CHUNKS[kind], CHUNKS[kind][1:]
+    if pa.types.is_dictionary(whole.type):  # listed in another order
+        listed, backwards = whole.dictionary, np.arange(len(whole.dictionary))[::-1]
+        indices = pa.array([None if i is None else len(listed) - 1 - i for i in other.indices.to_pylist()], pa.int64())
+        turned = pa.array([listed[int(i)].as_py() for i in backwards], listed.type)
+        other = pa.DictionaryArray.from_arrays(indices.cast(whole.type.index_type), turned)
+    cells, expected = codes(pa.chunked_array([whole, whole[:0], other])), codes(whole)
+    texts_of = [expected.labels.text(i) if i >= 0 else None for i in expected.places]
+    assert [cells.labels.text(i) if i >= 0 else None for i in cells.places] == [*texts_of, *texts_of[1:]]
+    assert len(codes(pa.chunked_array([], whole.type)).codes) == 0
+
+
+def test_a_category_missing_in_all_rows_of_several_pieces_is_missing():
+    model = eo.NaiveBayes().fit({"v": ["x", "y", "x", "z"] * 5}, ["a", "b", "a", "b"] * 5)
+    missing = pa.table({"v": pa.chunked_array([pa.nulls(2), pa.nulls(3)])})
+    assert model.predict_proba(missing) == pytest.approx(np.full((5, 2), 0.5))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "bool"])
+def test_sparse_columns_of_pandas_are_the_numbers_that_they_hold(dtype):
+    dense, y = pd.DataFrame({"v": [0, 0, 1, 0, 1, 1] * 10}).astype(dtype), ["a", "b", "a"] * 20
+    sparse = dense.astype(pd.SparseDtype(dtype, dense["v"].iloc[0]))
+    expected = eo.NaiveBayes().fit(dense, y).model_
+    assert eo.NaiveBayes().fit(sparse, y).model_ == eo.NaiveBayes().fit({"v": sparse["v"]}, y).model_ == expected
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "15m", "s", "30s", "ms"])
+def test_times_of_numpy_are_times_in_any_unit(unit):
+    days = np.array([f"20{10 + i % 9}-0{1 + i % 9}-07T01:30" for i in range(60)], f"M8[{unit}]")
+    columns = {"v": eo.Column(parts=("year", "month"))}
+    expected = eo.NaiveBayes(columns=columns).fit({"v": days.astype("M8[ms]")}, ["a", "b"] * 30).model_.tally
+    assert eo.NaiveBayes(columns=columns).fit({"v": days}, ["a", "b"] * 30).model_.tally == expected
+    assert kind(days) == "date"
+    with pytest.warns(eo.SchemaWarning, match="'x1' is a date"):
+        both = eo.NaiveBayes(columns={"x0": eo.Categorical}).fit(np.stack([days, days], 1), ["a", "b"] * 30)
+    assert both.model_.schema.columns["x1"].role == "ignore"
+    assert unit in "YM" or kind(days - days[0]) == "span"  # a year has no length
+
+
+def test_complex_numbers_in_a_dict_of_columns_are_refused():
+    with pytest.raises(eo.DataError, match="column 'v': Complex data not supported"):
+        eo.NaiveBayes().fit({"v": np.arange(4) * 1j}, ["a", "b"] * 2)

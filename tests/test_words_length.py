@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import evenodds as eo
 from command import invoke as run
-from evenodds.cells import part_of
+from evenodds.parts import part_of
 from evenodds.text.count import FRACTION
 from test_words import fit, shares, topics
 

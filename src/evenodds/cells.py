@@ -12,18 +12,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evenodds import texts as text_cells
-from evenodds.dates import all_dates, as_dates
 from evenodds.errors import DataError, brief
 from evenodds.labels import Ints, Labels, canonical
-from evenodds.text.lengths import lengths
 from evenodds.texts import Texts
 
 Raw: TypeAlias = Any  # a numpy array, or an Arrow array or chunked array (pyarrow has no types)
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ def as_arrow(x: Any) -> Any:
     try:
         if isinstance(x, np.ndarray) and x.dtype.kind == "U":
             return text_cells.of_numpy(x)
-        cells = pa.array(x, from_pandas=True)
+        cells = pa.array(_in_seconds(x), from_pandas=True)
         if not isinstance(type_of(cells), pa.ExtensionType):
             return cells
     except OverflowError:
@@ -103,6 +99,22 @@ def as_arrow(x: Any) -> Any:
     return pa.array([None if is_null(value) else _readable(canonical(value)) for value in x], pa.string())
 
 
+def _in_seconds(x: Any) -> Any:
+    """Times of numpy in units that Arrow knows: it has no hours or years, and takes steps of 15 seconds for seconds.
+
+    >>> as_arrow(np.array(["2024-03-01T23"], "M8[h]")).type, as_arrow(np.array(["2024-03"], "M8[M]")).type
+    (TimestampType(timestamp[s]), DataType(date32[day]))
+    """
+    if not (isinstance(x, np.ndarray) and x.dtype.kind in "Mm"):
+        return x
+    unit, steps = np.datetime_data(x.dtype)
+    if x.dtype.kind == "M" and unit in "YMWD":
+        return x.astype("M8[D]")
+    if unit in "WDhm" or (steps > 1 and unit == "s"):
+        return x.astype(f"{x.dtype.kind}8[s]")
+    return x
+
+
 def _readable(text: str) -> str:
     """A text that can be written: half a pair of surrogates, of which UTF-8 has no bytes, is read as �."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -113,6 +125,8 @@ def as_column(x: Any) -> Raw | Coded:
     if isinstance(x, (Coded, pa.Array, pa.ChunkedArray)):
         return x
     x = unmasked(x)
+    if type(getattr(x, "dtype", None)).__name__ == "SparseDtype":  # of pandas: numbers, of which Arrow knows nothing
+        x = np.asarray(x)
     if isinstance(x, np.ndarray) and x.ndim != 1:
         if x.ndim != 2 or x.shape[1] != 1:
             raise DataError(f"expected one column of values, got an array of shape {x.shape}")
@@ -255,9 +269,7 @@ def _codes(raw: Raw) -> Coded:
         raw = as_arrow(raw)
     if is_text(raw.type):
         return Coded(*text_cells.encode(Texts.of_arrow(raw), complete=not raw.null_count))
-    encoded = raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
+    encoded = _listed(raw)
     indices = encoded.indices
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
@@ -272,6 +284,25 @@ def _codes(raw: Raw) -> Coded:
         where, values = shift[where], [value for value, keep in zip(values, real) if keep]
     labels, place = Labels.coded([canonical(value) for value in values])
     return Coded(where, labels, place, target_kind(encoded))
+
+
+def _listed(raw: Any) -> Any:
+    """Cells as Arrow lists them in one dictionary. It can bring those of several chunks into line if they are of texts,
+    without a null among them; others it refuses, or garbles, as it does narrow floats.
+    """
+    if isinstance(raw, pa.ChunkedArray):
+        chunks, one, listed = raw.chunks, type_of(raw), pa.types.is_dictionary(raw.type)
+        if listed and pa.types.is_string_view(one):
+            one = pa.large_string()
+            chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary.cast(one)) for c in chunks]
+        if len(chunks) == 1:
+            raw = chunks[0]
+        elif listed and is_text(one) and chunks and not any(c.dictionary.null_count for c in chunks):
+            raw = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
+        else:
+            parts = [chunk.dictionary_decode() if listed else chunk for chunk in chunks]
+            raw = pa.concat_arrays(parts or [pa.array([], one)])
+    return raw if pa.types.is_dictionary(raw.type) else raw.dictionary_encode()
 
 
 def _values(dictionary: Any) -> list[Any]:
@@ -302,35 +333,6 @@ def _small_integers(raw: NDArray[Any]) -> Coded | None:
     place = np.full(len(present), -1, np.int64)
     place[present] = order
     return Coded(local, labels, place, target_kind(raw), nullable=False)
-
-
-def part_of_date(raw: Raw | Coded, part: str, name: str) -> Any:
-    """A part of a date as category cells: the weekday's name, or the number of the year, month, day or hour."""
-    raw = raw.arrow() if isinstance(raw, Coded) else raw
-    raw = without_views(pa.array(raw) if isinstance(raw, np.ndarray) else raw)
-    if is_text(type_of(raw)):
-        written = raw.cast(pa.string()) if pa.types.is_dictionary(raw.type) else raw
-        raw = all_dates(written)
-        if raw is None:
-            distinct = pc.unique(written).drop_null().to_pylist()
-            wrong = distinct[as_dates(distinct).is_null().index(True).as_py()]
-            raise DataError(
-                f"column {name!r} holds {brief(wrong)}, expected dates like 2024-03-01 or 2024-03-01 12:30:00"
-            )
-    elif pa.types.is_null(raw.type):
-        raw = pa.nulls(len(raw), pa.timestamp("us"))
-    if not (pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type)):
-        raise DataError(f"column {name!r} holds {raw.type}, not dates: it has no {part}")
-    if part == "hour" and pa.types.is_date(raw.type):
-        raise DataError(f"column {name!r} holds days without a time: it has no hour")
-    if part == "weekday":
-        return pc.take(pa.array(_WEEKDAYS), pc.day_of_week(raw))
-    return getattr(pc, part)(raw).cast(pa.string())
-
-
-def part_of(raw: Raw | Coded, part: str, name: str) -> Any:
-    """What a column is the source of: a part of its dates, as categories, or the length of its texts, as numbers."""
-    return lengths(texts(raw, name)) if part == "length" else part_of_date(raw, part, name)
 
 
 def target_kind(raw: Raw | Coded) -> str:

@@ -40,7 +40,7 @@ LEFT_OUT = {  # why, and what to do about it, in Python and on the command line
         "--role {}=category, =text or =number uses it",
     ),
     "empty": ("has no values in the first rows", "", ""),
-    "nested": ("holds lists or structures", "", ""),
+    "nested": ("holds lists, structures or bytes", "", ""),
 }
 VALUES: dict[str, Values] = {"int": "number", "float": "number", "bool": "bool"}
 PLAIN = Column()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evenodds.cells import Coded, Raw, arrow_numbers, as_arrow, as_column, codes, is_text, unmasked, without_views
@@ -120,10 +121,10 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
         for name, values in x.items():
             if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
                 raise DataError(f"column {name!r} is {values!r}: give a list of cells, or the row in a list")
-        columns: dict[str, Any] = {str(name): as_column(values) for name, values in x.items()}
-        lengths = {name: len(values) for name, values in columns.items()}
+        lengths = {str(name): len(values) for name, values in x.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"columns of different lengths: {lengths}")
+        columns = {str(name): _column(values, str(name)) for name, values in x.items()}
         return Table(columns, next(iter(lengths.values()), 0))
     if isinstance(x, pa.RecordBatch):
         x = pa.Table.from_batches([x])
@@ -184,7 +185,7 @@ def _of_array(x: NDArray[Any], names: Sequence[str] | None) -> Table:
         columns = {name: _of_objects(x[:, j], name) for j, name in enumerate(names)}
         return Table(columns, len(x), named=any(isinstance(c, pa.Array) for c in columns.values()))
     if x.dtype.kind not in "biuf":
-        return Table({name: pa.array(x[:, j]) for j, name in enumerate(names)}, len(x))
+        return Table({name: _column(x[:, j], name) for j, name in enumerate(names)}, len(x))
     return Table({name: x[:, j] for j, name in enumerate(names)}, len(x), named=False)
 
 
@@ -216,12 +217,10 @@ def _of_pandas(x: Any) -> Table:
     read: dict[tuple[Any, ...], Coded] = {}  # categories that columns share are read once
     check_named_once(map(str, x.columns))
     for name, series in x.items():
-        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
-            columns[str(name)] = series.to_numpy()
-        elif hasattr(series.array, "categories"):
+        if hasattr(series.array, "categories"):
             columns[str(name)] = _of_categories(series.array, read)
         else:
-            columns[str(name)] = _dictionary(_arrow_of_pandas(series, str(name)))
+            columns[str(name)] = _column(series, str(name))
     return Table(columns, len(x))
 
 
@@ -234,19 +233,14 @@ def _of_categories(cells: Any, read: dict[tuple[Any, ...], Coded]) -> Coded:
     return Coded(cells.codes, labels.labels, labels.place[labels.codes], labels.kind)
 
 
-def _arrow_of_pandas(series: Any, name: str) -> Any:
-    _check_real(series.dtype, f"column {name!r}: ")
-    return as_arrow(series)
-
-
 def _check_real(dtype: Any, where: str = "") -> None:
-    if dtype.kind == "c":
+    if getattr(dtype, "kind", "") == "c":
         raise DataError(f"{where}Complex data not supported: give the real and the imaginary part as two columns")
 
 
 def _of_arrow(x: pa.Table, rows: int) -> Table:
     check_named_once(x.column_names)
-    return Table({name: _dictionary(x.column(i)) for i, name in enumerate(x.column_names)}, rows)
+    return Table({name: _column(x.column(i), name) for i, name in enumerate(x.column_names)}, rows)
 
 
 def check_named_once(names: Iterable[str], where: str = "") -> None:
@@ -258,6 +252,26 @@ def check_named_once(names: Iterable[str], where: str = "") -> None:
         seen.add(name)
 
 
-def _dictionary(raw: Any) -> Raw | Coded:
-    """Dictionary-encoded cells as codes, their labels hashed once for the whole column."""
-    return codes(raw) if not isinstance(raw, np.ndarray) and pa.types.is_dictionary(raw.type) else raw
+def _column(x: Any, name: str) -> Raw | Coded:
+    """A column of any table as it is used; what a dictionary lists as codes, its labels hashed once for all of it."""
+    _check_real(getattr(x, "dtype", None), f"column {name!r}: ")
+    raw = unwrapped(as_column(x))
+    listed = not isinstance(raw, np.ndarray | Coded) and pa.types.is_dictionary(raw.type)
+    return codes(raw, f"column {name!r}") if listed else raw
+
+
+def unwrapped(raw: Any) -> Any:
+    """Cells without what Arrow may wrap them in, which few of its functions take: runs, types of other programs, and
+    decimals of less than 128 bits.
+    """
+    if not isinstance(raw, pa.Array | pa.ChunkedArray):
+        return raw
+    type_ = raw.type
+    if pa.types.is_decimal(type_) and type_.bit_width < 128:
+        return raw.cast(pa.decimal128(type_.precision, type_.scale))
+    if pa.types.is_run_end_encoded(type_):
+        return unwrapped(pc.run_end_decode(raw))
+    if isinstance(type_, pa.BaseExtensionType):
+        chunks = raw.chunks if isinstance(raw, pa.ChunkedArray) else [raw]
+        return unwrapped(pa.chunked_array([chunk.storage for chunk in chunks], type_.storage_type))
+    return raw

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.cells import Coded, Raw, codes, numbers, part_of, texts
+from evenodds.cells import Coded, Raw, codes, numbers, texts
 from evenodds.data.kept import Kept, Learnt, row_hash
 from evenodds.data.memory import Table
 from evenodds.data.passes import Summed, added, keeping, kept_by, number
@@ -17,6 +17,7 @@ from evenodds.data.source import Batch, Source
 from evenodds.families.leaves import Floats, Rows, count, one_each
 from evenodds.families.words import LEAF, count_words
 from evenodds.labels import Fixed, Grid
+from evenodds.parts import part_of
 from evenodds.schema import Column, Schema
 from evenodds.tally import Leaf, Tally
 from evenodds.text.counts import Counts

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from evenodds.cells import as_column, is_text, type_of
 from evenodds.data.encoding import in_utf8, unicode_of
-from evenodds.data.memory import Table, check_named_once, table
+from evenodds.data.memory import Table, check_named_once, table, unwrapped
 from evenodds.data.report import Report, Trouble
 from evenodds.data.source import TableBatch
 from evenodds.errors import DataError
@@ -59,7 +59,10 @@ def _batch(part: Any, start: int, file: str) -> TableBatch:
     """A batch whose cells are what their types say: a file may hold offsets out of bounds, and text that is none."""
     columns, garbled = {}, {}
     for name in part.column_names:
-        column = _plain(part.column(name))
+        column = part.column(name)
+        if pa.types.is_run_end_encoded(column.type):
+            column.validate(full=True)  # before its runs are laid out
+        column = unwrapped(column)
         try:
             column.validate(full=True)
         except pa.ArrowInvalid as error:
@@ -69,16 +72,6 @@ def _batch(part: Any, start: int, file: str) -> TableBatch:
             garbled[name] = Trouble(count, f"near {file}, row {start + 1:,}")
         columns[name] = column
     return TableBatch(table(pa.table(columns)), start, Report(encoding=garbled), file=file)
-
-
-def _plain(column: Any) -> Any:
-    """A column without the wrappings that few functions take."""
-    if pa.types.is_run_end_encoded(column.type):
-        column.validate(full=True)
-        return pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], column.type.value_type)
-    if isinstance(column.type, pa.BaseExtensionType):
-        return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
-    return column
 
 
 def _replaced(column: Any) -> tuple[Any, int]:
