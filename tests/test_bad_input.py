@@ -187,6 +187,8 @@ def test_values_whose_squares_overflow():
         (eo.Bernoulli, 2.0, r"column 'x' is 2 in row 1: a Bernoulli column holds 0 and 1 only; .*columns=.'x': Binned"),
         (eo.Poisson, -1.0, "column 'x' is -1 in row 1: a Poisson column holds counts 0, 1, 2"),
         (eo.Poisson, 0.5, "column 'x' is 0.5 in row 1: a Poisson column holds counts 0, 1, 2"),
+        (eo.Exponential, -1.0, "column 'x' is -1 in row 1: an Exponential column is never negative, nor above 1e"),
+        (eo.Exponential, 1e200, "column 'x' is 1e.200 in row 1: an Exponential column is never negative, nor above 1e"),
         (eo.LogGaussian, -3.0, "column 'x' is -3 in row 1: a LogGaussian column is never negative"),
     ],
     ids=str,

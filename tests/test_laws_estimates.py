@@ -1,5 +1,6 @@
 """The laws of estimates: densities, likelihoods, posteriors and evidence, over every family."""
 
+import contextlib
 import itertools
 import math
 import warnings
@@ -423,7 +424,7 @@ PRIORS = [*{type(learner.prior): learner.prior for learner in LEARNERS}.values()
 )
 def test_a_prior_of_another_family_is_refused(learner, prior):
     right = type(learner.prior).__name__
-    with pytest.raises(ValueError, match=f"is none of a {learner.name}: expected a {right}, such as"):
+    with pytest.raises(ValueError, match=f"is none of an? {learner.name}: expected a {right}, such as"):
         learner.family.fit(ordinary(learner), prior=prior)
 
 
@@ -480,6 +481,30 @@ def test_an_estimate_exists_or_says_in_words_why_not(learner, estimate, rows, pr
     except ValueError as error:
         words = str(error)
     assert len(words.split()) > 5 or (log_p.shape == (10,) and not np.isnan(log_p).any())
+
+
+@every_family
+@pytest.mark.parametrize("estimate", ["mle", "map", "mean"])
+@pytest.mark.parametrize("rows", ROWS)
+def test_a_tally_has_a_likelihood_where_its_values_have_a_density(learner, estimate, rows):
+    x = ordinary(learner, 40)
+    x = learner.column(x[: ROWS[rows]] if rows != "the same row twice" else [x[0], x[0]])
+    weights = np.zeros(len(x)) if rows == "rows of weight 0" else None
+    try:
+        fitted = learner.family.fit(x, estimate=estimate, weights=weights)
+    except ValueError:
+        return
+    tally = learner.family.tally(x, weights=weights)
+    try:
+        fitted.log_prob(x)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error)):
+            fitted.log_likelihood(tally)
+    else:
+        assert not np.isnan(fitted.log_likelihood(tally))
+    nothing = isinstance(fitted, Categorical) and not len(fitted.labels)
+    with pytest.raises(ValueError, match="so none can be drawn") if nothing else contextlib.nullcontext():
+        assert len(fitted.sample(3, 0)) == 3
 
 
 @every_family_but_bins

@@ -72,7 +72,7 @@ class Family(Distribution):
             row = int(bad[0])
             how = remedy(f"columns={{{name!r}: Binned}}", f"--role {as_word(name)}=number")
             raise DataError(
-                f"column {name!r} is {x[row]:g} in row {start + row}: a {cls.__name__} column {cls.holds}; correct the "
+                f"column {name!r} is {x[row]:g} in row {start + row}: {_one(cls)} column {cls.holds}; correct the "
                 f"cell, or give the column another family, as in {how}"
             )
 
@@ -173,8 +173,8 @@ class Family(Distribution):
         if given is None:
             return flat
         if not isinstance(given, type(flat)) and getattr(given, "family", None) is not cls:  # a Quadrature has its own
-            kind, name = type(flat).__name__, cls.__name__
-            raise ValueError(f"prior={given!r} is none of a {name}: expected a {kind}, such as {flat!r}")
+            kind = type(flat).__name__
+            raise ValueError(f"prior={given!r} is none of {_one(cls)}: expected a {kind}, such as {flat!r}")
         return given
 
     @classmethod
@@ -204,7 +204,12 @@ class Family(Distribution):
     @classmethod
     def confidence(cls, data: Any, level: float = 0.95) -> tuple[Any, Any]:
         """The exact frequentist interval of the parameter: whatever it is, the interval covers it this often."""
-        raise NotImplementedError(f"a {cls.__name__} has no exact interval; use posterior(data).interval(level)")
+        raise NotImplementedError(f"{_one(cls)} has no exact interval; use posterior(data).interval(level)")
+
+
+def _one(family: type[Family]) -> str:
+    """Its name with an article."""
+    return f"{'an' if family.__name__[0] in 'AEIOU' else 'a'} {family.__name__}"
 
 
 def check_estimate(estimate: str) -> None:

@@ -14,7 +14,7 @@ from evenodds.families import kernels, numeric
 from evenodds.families.base import COLUMN, Estimate, Reading
 from evenodds.families.categorical import Dirichlet, shares_read
 from evenodds.families.distribution import Distribution, Seed, drawn, generator, look_up, some, tidy, with_axes_of
-from evenodds.families.from_histogram import FromHistogram, as_labels
+from evenodds.families.from_histogram import FromHistogram, as_labels, summed
 from evenodds.families.leaves import Floats, ungrouped
 from evenodds.families.left_out import Counted, How, Left, once_each
 from evenodds.labels import Fixed, Ints
@@ -187,10 +187,7 @@ class Binned(FromHistogram):
         """Σ count_b log p_b over the histogram's bins; exact where none of them straddles a cut."""
         keys, counts = numeric.histogram(tally)
         lower, upper = numeric.edges(keys)
-        each = self.log_prob(np.where(keys == 0, 0.0, (lower + upper) / 2) + self.origin)
-        seen = counts > 0
-        total = np.where(seen, counts * np.where(seen, each.reshape(len(keys), -1), 0.0), 0.0).sum(axis=0)
-        return tidy(total[0]) if np.ndim(self.shares) == 1 else total
+        return summed(self.log_prob(np.where(keys == 0, 0.0, (lower + upper) / 2) + self.origin), counts)
 
     @property
     def mean(self) -> Any:

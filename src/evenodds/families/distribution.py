@@ -115,6 +115,8 @@ def some(n: Any) -> Any:
 def drawn(rng: np.random.Generator, shares: Any, size: int) -> NDArray[np.int64]:
     """Places drawn by their shares (places, groups), which need not add up to 1: (size, groups)."""
     cumulative = np.cumsum(shares, axis=0)
+    if not len(cumulative):
+        raise ValueError("no values were seen, so none can be drawn")
     u = rng.random((size, *cumulative.shape[1:])) * cumulative[-1]
     found = np.empty(u.shape, np.int64)
     for group in np.ndindex(u.shape[1:]):

@@ -70,7 +70,7 @@ class Exponential(Rate):
 
     name = "exponential"
     predictive = Lomax
-    holds = "is never negative, nor infinite"
+    holds = f"is never negative, nor above {LARGEST:g}"
 
     @classmethod
     def impossible(cls, x: Floats) -> NDArray[np.bool_]:
@@ -99,10 +99,14 @@ class Exponential(Rate):
 
     @staticmethod
     def _log(x: Floats, rate: Floats) -> Floats:
-        if not np.all(np.isfinite(rate)):
-            raise ValueError("an Exponential of an endless rate has no density: all its values were 0")
+        _check_rate(rate)
         with np.errstate(divide="ignore"):
             return np.where(x < 0, -np.inf, np.log(rate) - rate * np.where(x < 0, 0.0, x))
+
+    def log_likelihood(self, tally: Tally) -> Any:
+        """events · log rate - rate · time."""
+        _check_rate(self.rate)
+        return super().log_likelihood(tally)
 
     @property
     def endless(self) -> NDArray[np.bool_]:
@@ -137,3 +141,9 @@ class Exponential(Rate):
         """
         interval: tuple[Any, Any] = Gamma(*cls._some_seen(data)).interval(level)
         return interval
+
+
+def _check_rate(rate: Any) -> None:
+    """Refuse waits that are all over at once."""
+    if not np.all(np.isfinite(rate)):
+        raise ValueError("an Exponential of an endless rate has no density: all its values were 0")

@@ -80,6 +80,13 @@ def blended(found: Floats, n: Floats, pseudo: Floats, weight: Floats) -> Floats:
     return np.asarray(np.logaddexp(found, pseudo[:, None]) - np.log(np.where(total > 0, total, 1.0)))
 
 
+def summed(each: Floats, counts: Floats) -> Any:
+    """Σ count_b log p_b of each group; a place that none of a group's values have may be impossible there."""
+    single, seen = each.ndim == 1, counts > 0
+    found = np.where(seen, counts * np.where(seen, each[:, None] if single else each, 0.0), 0.0).sum(axis=0)
+    return tidy(found[0]) if single else found
+
+
 class FromHistogram(Family):
     """A density read off the histogram; its prior is a Dirichlet over the bins."""
 
@@ -133,8 +140,4 @@ class FromHistogram(Family):
     def log_likelihood(self, tally: Tally) -> Any:
         """Σ count_b log p(place_b); exact where the values stand at the bins' places."""
         places = Bins.of(tally, Column(origin=self.origin))
-        each = self.log_prob(places.at)
-        single = each.ndim == 1
-        each, counts = each.reshape(len(places.at), -1), places.counts
-        total = np.where(counts > 0, counts * np.where(counts > 0, each, 0.0), 0.0).sum(axis=0)
-        return tidy(total[0]) if single else total
+        return summed(self.log_prob(places.at), places.counts)

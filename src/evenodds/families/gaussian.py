@@ -161,8 +161,7 @@ class Gaussian(Formula, Family):
 
     @staticmethod
     def _log(x: Floats, mean: Floats, variance: Floats) -> Floats:
-        if not np.all(variance > 0):
-            raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
+        _check_spread(variance)
         z = np.asarray(x - mean)
         z *= z
         z *= -0.5 / variance
@@ -172,8 +171,7 @@ class Gaussian(Formula, Family):
     def add_log_prob(self, x: Any, total: Floats) -> None:
         """The same, added to total[group, value] in one pass over the values."""
         mean, variance = np.asarray(self.mean, float), np.asarray(self.variance, float)
-        if not np.all(variance > 0):
-            raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
+        _check_spread(variance)
         kernels.add_gaussian(x, mean, 0.5 / variance, -0.5 * (LOG_2PI + np.log(variance)), total)
 
     def linear(self, tally: Tally) -> LinearTerms | None:
@@ -235,6 +233,7 @@ class Gaussian(Formula, Family):
 
     def log_likelihood(self, tally: Tally) -> Any:
         """-n/2 log 2πσ² - (Σ(x-x̄)² + n(x̄-μ)²) / 2σ²."""
+        _check_spread(self.variance)
         n, average, squares = numeric.moments(tally)
         apart = squares + n * (average - self.mean) ** 2
         return -0.5 * (n * (LOG_2PI + np.log(self.variance)) + apart / self.variance)
@@ -251,6 +250,12 @@ class Gaussian(Formula, Family):
             raise ValueError("one value says nothing of a variance, so its mean has no interval; give two or more")
         half = np.sqrt(squares / (n - 1) / n) * t_quantile(n - 1, 1 - tail_of(level))
         return tidy(mean - half, mean + half)
+
+
+def _check_spread(variance: Any) -> None:
+    """Refuse a bell that is a spike."""
+    if not np.all(np.asarray(variance) > 0):
+        raise ValueError("a Gaussian of variance 0 has no density: all its values were the same")
 
 
 def _variance(column: Column, squares: Floats, n: Floats) -> Floats:

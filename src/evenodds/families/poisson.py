@@ -77,7 +77,7 @@ class Poisson(Rate):
 
     name = "poisson"
     predictive = NegativeBinomial
-    holds = "holds counts 0, 1, 2, …"
+    holds = f"holds counts 0, 1, 2, …, up to {MOST:g}"
 
     @classmethod
     def impossible(cls, x: Floats) -> NDArray[np.bool_]:
