@@ -40,6 +40,11 @@ def test_a_column_that_a_query_lacks_is_named():
         eo.NaiveBayes().fit(relation, "c")
 
 
+def test_a_query_without_rows_is_refused():
+    with pytest.raises(eo.DataError, match="the query has no rows"):
+        eo.NaiveBayes().fit(duckdb.sql("select 1.5 x, 'a' y where false"), "y")
+
+
 def test_a_regression_of_a_query():
     X, _ = mixed(400, holes=0.0)
     frame = X[["height", "age"]].assign(kicks=X["kicks"])

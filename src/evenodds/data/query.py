@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from evenodds.data.memory import Table, table
 from evenodds.data.source import Batch, TableBatch, needed
+from evenodds.errors import DataError
 from evenodds.schema import SAMPLE
 
 ROWS = 1 << 17  # of a batch
@@ -29,7 +30,10 @@ class Query:
 
     def sample(self) -> Table:
         """The first rows."""
-        return table(pa.table(self.relation.limit(SAMPLE)))
+        found = table(pa.table(self.relation.limit(SAMPLE)))
+        if not found.rows:
+            raise DataError(f"{self.name} has no rows")
+        return found
 
     def batches(self, columns: list[str] | None = None) -> Iterator[Batch]:
         """All rows, as they come out of the query."""
