@@ -799,3 +799,35 @@ def test_times_of_numpy_are_times_in_any_unit(unit):
 def test_complex_numbers_in_a_dict_of_columns_are_refused():
     with pytest.raises(eo.DataError, match="column 'v': Complex data not supported"):
         eo.NaiveBayes().fit({"v": np.arange(4) * 1j}, ["a", "b"] * 2)
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "several"])
+@pytest.mark.parametrize("kind", ["yes or no", "days", "long texts", "numbers", "truths"])
+@pytest.mark.parametrize("as_target", [False, True])
+def test_a_category_of_a_table_is_one_in_a_file_of_it(form, kind, as_target, tmp_path):
+    i = np.arange(300)
+    cells = {
+        "yes or no": np.where(i % 3, "yes", "no"),
+        "days": np.where(i % 3, "2024-03-01", "2024-03-02"),
+        "long texts": np.char.add("a long text of many words, the number ", (i % 150).astype(str)),
+        "numbers": i % 3,
+        "truths": i % 3 == 0,
+    }
+    own, plain = pa.array(cells[kind]).dictionary_encode(), pa.array(cells["yes or no"])
+    rows = pa.table({"v": own, "plain": plain, "x": i % 7 + 0.5})
+    target = "v" if as_target else "plain"
+    files = [tmp_path / f"{n}.{'parquet' if form == 'parquet' else 'arrow'}" for n in range(1 + (form == "several"))]
+    for n, path in enumerate(files):
+        part = rows if len(files) == 1 else rows.slice(150 * n, 150)
+        if form == "parquet":
+            pq.write_table(part, path)
+        else:
+            with pa.ipc.new_file(path, rows.schema) as out:
+                out.write_table(part)
+    if form == "parquet" and kind in ("numbers", "truths"):
+        pytest.skip("Parquet's categories are of texts")
+    expected = eo.NaiveBayes().fit(rows, target)
+    found = eo.NaiveBayes().fit(tmp_path, target)
+    assert found.model_ == expected.model_
+    assert found.classes_.tolist() == expected.classes_.tolist()
+    assert found.predict_proba(tmp_path) == pytest.approx(expected.predict_proba(rows))

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from evenodds.cells import Coded
+from evenodds.cells import Coded, codes
 from evenodds.data.memory import Table, table
 from evenodds.data.query import Query, is_query
 from evenodds.data.source import Batch, Memory, Source, needed
@@ -240,6 +240,10 @@ def _sampled(parts: list[Any], marks: list[Marks]) -> Any:
     """The first rows of a column that came in parts."""
     if len(set(marks)) == 1 and all(isinstance(part, Texts) for part in parts):
         return typed(joined(parts)[:SAMPLE], marks[0])
+    if all(isinstance(part, Coded) for part in parts):  # a category in the file, as it would be in memory
+        kinds = {part.kind for part in parts}
+        whole = codes(pa.chunked_array([part.arrow() for part in parts]).slice(0, SAMPLE))
+        return dataclasses.replace(whole, kind=kinds.pop() if len(kinds) == 1 else "text")
     arrays = [_arrow(part, how) for part, how in zip(parts, marks)]
     try:
         whole = pa.chunked_array([chunk for array in arrays for chunk in array.chunks])

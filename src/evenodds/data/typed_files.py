@@ -120,8 +120,10 @@ class ParquetReader:
         wanted, about = self.names if columns is None else columns, file.metadata
         groups = range(*(self.groups or (0, about.num_row_groups)))
         length, different = _looked(file, wanted, groups)
-        # of texts that repeat, the file has codes; a dictionary of texts that do not would hold all of them
-        known = [field.name for field in self.schema if is_text(field.type) and field.name not in different]
+        # of texts that repeat, the file has codes; a dictionary of texts that do not would hold all of them. A sample's
+        # texts stay texts, so that what it has in codes was written as a category
+        texts = [field.name for field in self.schema if is_text(field.type) and self.most > SAMPLE]
+        known = [name for name in texts if name not in different]
         self.stream.seek(0)
         file = pq.ParquetFile(self.stream, read_dictionary=known, pre_buffer=False, buffer_size=1 << 17)
         size = self.stream.seek(0, os.SEEK_END)
