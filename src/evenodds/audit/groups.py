@@ -101,18 +101,18 @@ class Audit:
     ) -> Audited:  # fmt: skip
         """A model's predictions: naive Bayes', the bridge's, or any classifier's with scikit-learn's face.
 
-        `data` is a table or, for the first two, files. `y` is the true classes, or their column's name, which the first
-        two know. `sample_weight` is a column's name too, or numbers. The groups are columns of the data, or what
-        `of_predictions` takes, and need not be among the model's.
+        `data` is a table or, for the first two, files. `y` is the true classes or their column's name; if it is not
+        told, the first two know it. `sample_weight` is a column's name too, or numbers. The groups are columns of the
+        data, or what `of_predictions` takes, and need not be among the model's.
         """
         ours = getattr(model, "model_", model)
         known = hasattr(ours, "log_proba") and hasattr(ours, "schema")
-        if known and groups is None and isinstance(y, str) and y != ours.schema.target:
-            raise DataError(f"the model's target is {ours.schema.target!r}, not {y!r}: leave y out")
+        if known and isinstance(y, str) and y in ours.schema.sources:
+            raise DataError(f"y={y!r}: the model reads this column, what it tells is {ours.schema.target!r}")
         if known and y is None:
             y = ours.schema.target
         if known and groups is None and isinstance(y, str) and isinstance(sample_weight, str | None):
-            return self.of_held_out(of_model(ours, read(data), sample_weight, threads, self.columns), threads)
+            return self.of_held_out(of_model(ours, read(data), sample_weight, threads, self.columns, y), threads)
         if is_source(data):
             raise DataError(
                 "files can be audited by naive Bayes and the bridge, with groups, classes and weights in columns, or "
