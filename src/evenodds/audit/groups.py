@@ -121,14 +121,10 @@ class Audit:
         if y is None:
             raise DataError("the true classes are not known: give y, a column's name or a class for each row")
         rows = table(data)
-        if groups is None:
-            groups = {name: rows[name] for name in self.columns}
+        groups = {name: rows[name] for name in self.columns} if groups is None else groups
         named = [name for name in (y, sample_weight) if isinstance(name, str)]
         y, sample_weight = (rows[given] if isinstance(given, str) else given for given in (y, sample_weight))
-        features = _without(data, named)
-        names = getattr(model, "feature_names_in_", None)
-        if names is not None and hasattr(features, "columns") and hasattr(features, "__getitem__"):
-            features = features.select(list(names)) if isinstance(features, pa.Table) else features[list(names)]
+        features = _features(data, model, named)
         if hasattr(model, "predict_proba"):
             said = {"proba": model.predict_proba(features), "classes": model.classes_}
         elif known:
@@ -338,11 +334,15 @@ def _in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:
     return np.array(every, dtype=object)
 
 
-def _without(data: Any, names: list[str]) -> Any:
-    """A table without some columns, where it is one that scikit-learn looks at."""
-    from evenodds.models.shell import drop, has_frame
+def _features(data: Any, model: Any, named: list[str]) -> Any:
+    """A table as a model takes it: without what was named; of a model that is not ours, what it knows alone."""
+    from evenodds.models.shell import Shell, drop, has_frame
 
-    return drop(data, *names) if names and has_frame(data) else data
+    left = drop(data, *named) if named and has_frame(data) else data
+    names = None if isinstance(model, Shell) else getattr(model, "feature_names_in_", None)
+    if names is None or not (hasattr(left, "columns") and hasattr(left, "__getitem__")):
+        return left
+    return left.select(list(names)) if isinstance(left, pa.Table) else left[list(names)]
 
 
 def _is_table(x: Any) -> bool:
