@@ -422,6 +422,32 @@ def test_a_regression_audits_a_table_and_says_so_of_files(tmp_path):
         eo.Audit(by="sex").of(glm, str(tmp_path / "people.csv"), "survived")
 
 
+def test_a_regression_with_an_offset_is_audited_with_it():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.normal(size=90), "known": rng.normal(size=90), "g": np.tile(["a", "b", "c"], 30)})
+    rows["y"] = (rng.random(90) < 1 / (1 + np.exp(-rows["x"] - rows["known"]))).astype(int)
+    glm = eo.GLM(eo.Bernoulli).fit(rows[["x", "known", "y"]], "y", offset="known")
+    audit = eo.Audit(by="g")
+    told = audit.of_predictions(rows["y"], rows["g"], proba=glm.predict_proba(rows), classes=[0, 1])
+    for table in (rows, pa.Table.from_pandas(rows), rows.to_dict("list")):
+        assert audit.of(glm, table, "y").rates() == told.rates()
+
+
+@pytest.mark.parametrize("model", [eo.NaiveBayes(), eo.NaiveBayes(temper=True), eo.NaiveLogistic(scale=1, strength=1)])
+def test_the_column_of_the_classes_may_be_called_otherwise_than_at_fit(model, tmp_path):
+    people = titanic().to_pandas()
+    fitted = model.fit(people[["class", "sex", "age"]], people["survived"].to_numpy())  # whose target has no name
+    people.to_csv(path := tmp_path / "people.csv", index=False)
+    audit = eo.Audit(by="sex")
+    told = audit.of(fitted, people, people["survived"]).rates()
+    for rows in (people, str(path)):
+        assert audit.of(fitted, rows, "survived").rates() == told
+        with pytest.raises(eo.DataError, match="did you mean 'survived'"):
+            audit.of(fitted, rows, "survivd")
+        with pytest.raises(eo.DataError, match="y='class': the model reads this column"):
+            audit.of(fitted, rows, "class")
+
+
 @pytest.mark.parametrize("score", [1.5, -0.1, np.inf, np.nan])
 def test_scores_that_are_no_probabilities_are_refused(score):
     with pytest.raises(eo.DataError, match=r"row 1, scores: .*(is no probability|there is no score)"):

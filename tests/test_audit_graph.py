@@ -7,10 +7,10 @@ import pytest
 
 import evenodds as eo
 from command import invoke as run
-from evenodds.audit.counted import information
 from evenodds.audit.graph import LIMITS, by_graph
 from evenodds.models.bayes_net.d_separation import d_separated
 from evenodds.models.bayes_net.network import Network
+from evenodds.models.information import information
 from networks import flag, random_network, random_structure
 
 LOANS = "sex -> job; job, thrift -> repaid"
@@ -73,7 +73,7 @@ def test_what_the_graph_separates_carries_no_bits(seed):
         if one:
             assert found.bits[name] == pytest.approx(0.0, abs=1e-12)
     joint = network.query(group, said).probabilities
-    assert found.bits["independence"] == pytest.approx(information(joint) / np.log(2))
+    assert found.bits["independence"] == pytest.approx(information(joint).nats / np.log(2))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -8,6 +8,7 @@ import pytest
 from evenodds.bandits import (
     UCB,
     Experiment,
+    LinUCB,
     Log,
     States,
     Thompson,
@@ -139,6 +140,13 @@ def test_where_bandits_end():
     assert field.best() == (pytest.approx(0.6), (0, 1))
     rows = {row["policy"]: row["a round"] for row in field.play([UCB(), Thompson()], 400, 6)}
     assert max(rows["UCB(c=2)"], rows["Thompson"]) < 0.5 < rows["best rule that sees the state"]
+    for play, words in (
+        (lambda: field.play([LinUCB()], 10), "needs contexts"),
+        (lambda: field.play([UCB()], 0), "rounds=0"),
+        (lambda: field.play([UCB()], 10, runs=0), "runs=0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            play()
     for pays, leads in (([[0.5]], [[1]]), ([[2.0]], [[0]]), ([[0.5]], [[0, 0]])):
         with pytest.raises(ValueError, match="payment"):
             States(pays, leads)

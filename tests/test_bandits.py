@@ -30,6 +30,7 @@ from evenodds.bandits import (
     growth,
     kernels,
     linear,
+    naming,
     poisson,
     sensitivity,
     simulate,
@@ -413,10 +414,15 @@ def test_exploring_that_does_not_come_out_even():
     [
         (lambda: EpsilonGreedy(1.5), "from 0 to 1"),
         (lambda: ExploreThenExploit(0), "at least one round"),
+        (lambda: ExploreThenExploit(float("nan")), "T0=nan: expected a whole number"),
         (lambda: UCB(-1), "from 0 on"),
+        (lambda: UCB(float("inf")), "c=inf: expected a finite number"),
+        (lambda: LinUCB(ridge=float("inf")), "both finite"),
         (lambda: EXP3(2), "up to 1"),
         (lambda: Windowed(EXP3(), 5), "no form that forgets"),
         (lambda: Windowed(UCB(), 0), "from 1 on"),
+        (lambda: Windowed(UCB(), 2.5), "window=2.5: expected a whole number of rounds"),
+        (lambda: Windowed(UCB(), float("inf")), "window=inf: expected a whole number of rounds"),
         (lambda: Fading(UCB(), 1), "between 0 and 1"),
         (lambda: bernoulli([0.5, 1.5]), "1.5 is no probability"),
         (lambda: bernoulli([]), "at least one arm"),
@@ -436,9 +442,19 @@ def test_exploring_that_does_not_come_out_even():
         (lambda: simulate([UCB], [0.5], 5), "UCB.* is no policy: expected one such as UCB()"),
         (lambda: simulate([UCB()], adversarial([[1, 0]]), 5), "5 were asked for"),
         (lambda: simulate([LinUCB()], [0.5, 0.6], 5), "needs contexts"),
+        (lambda: expected_reward(LinUCB(), [0.5, 0.6], 5), "needs contexts"),
+        (lambda: expected_reward(UCB(), [0.5, 1.6], 5), "1.6 is no probability"),
+        (lambda: expected_reward(UCB(), [0.5, 0.6], 0), "rounds=0"),
         (lambda: growth(simulate([UCB()], [0.5, 0.6], 2, 2)), "too few"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_rounds_are_whole_however_they_are_written():
+    assert naming.parse("explore=1e3") == ExploreThenExploit(1000)
+    assert naming.parse("ucb@window=5e2") == Windowed(UCB(), 500)
+    with pytest.raises(ValueError, match=r"window=2\.5"):
+        naming.parse("ucb@window=2.5")

@@ -1235,3 +1235,10 @@ def test_a_reference_of_what_is_no_category_says_what_it_is():
     ):
         with pytest.raises(eo.DataError, match=message):
             eo.GLM(reference={name: "1"}).fit(rows, range(8))
+
+
+def test_without_an_intercept_the_page_does_not_speak_of_one():
+    rows = [[0.0], [1.0], [2.0], [3.0]]
+    page = repr(eo.GLM(eo.Bernoulli, intercept=False).fit(rows, [0, 1, 0, 1]).summary())
+    assert f"of no coefficient {8 * np.log(2):.4f}" in page
+    assert "of the intercept alone" in repr(eo.GLM(eo.Bernoulli).fit(rows, [0, 1, 0, 1]).summary())

@@ -207,3 +207,12 @@ def test_a_target_is_told_when_a_network_is_converted(folder):
     said = list(csv.DictReader(run("predict", folder / "asia.eo", folder / "patients.csv").stdout.splitlines()))
     assert float(said[0]["lung_probability"]) == pytest.approx(0.945)
     assert "did you mean 'lung'" in run("net", "convert", folder / "asia.bif", "x.eo", "-t", "lunge", code=3).stderr
+
+
+def test_a_score_of_files_takes_the_target_of_each_row(tmp_path):
+    rows = pd.DataFrame({"fever": ["high", "none"] * 10, "ill": ["yes", "no"] * 10})
+    rows.to_csv(path := tmp_path / "ill.csv", index=False)
+    net = eo.BayesNet(target="ill").fit(str(path))
+    assert net.score(str(path), rows["ill"]) == net.score(rows, "ill") == 1
+    with pytest.raises(eo.DataError, match="give the target of each row to score"):
+        net.score(str(path), "ill")

@@ -1,8 +1,13 @@
 """Pictures are made of the numbers, and vl-convert can draw each of them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 import evenodds as eo
 from evenodds import plots
@@ -13,6 +18,7 @@ from evenodds.audit.shift import drift
 from evenodds.models.bayes_net.picture import picture
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.explanation import Explanation, Term
+from evenodds.models.glm.notes import RegressionWarning
 from evenodds.models.learnt import Tables
 from evenodds.plots.model import labelled, scales
 from evenodds.plots.save import svg
@@ -131,6 +137,18 @@ def test_the_axes_of_a_boundary_have_the_columns_names(names, titles):
     rows = APART if names is None else pd.DataFrame(APART, columns=names)
     ends = plots.boundary(eo.LinearSeparator().fit(APART, SIDES), rows, SIDES)["layer"][0]["encoding"]
     assert [ends[side]["axis"]["title"] for side in "xy"] == titles
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("model", [eo.GLM(eo.Bernoulli), LogisticRegression(), eo.LinearSeparator()])
+def test_a_boundary_asks_for_a_frame_what_was_learnt_of_one(model, frame):
+    rows = frame(dict(zip(("a", "b"), zip(*APART))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # that X has no valid feature names
+        warnings.simplefilter("ignore", RegressionWarning)
+        drawn = plots.boundary(clone(model).fit(rows, SIDES), rows, SIDES)
+        plain = plots.boundary(clone(model).fit(APART, SIDES), APART, SIDES)
+    assert drawn["layer"][0]["data"] == plain["layer"][0]["data"]
 
 
 def test_a_nomogram_adds_up_to_the_log_odds(made):

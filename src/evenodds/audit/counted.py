@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenodds.audit.chance import deviation
 from evenodds.audit.protected import MISSING
 from evenodds.audit.word_tests import LEAST
 from evenodds.errors import DataError
@@ -15,7 +16,6 @@ from evenodds.families.leaves import Floats
 from evenodds.labels import Labels
 from evenodds.models.estimated import counts_of as values_in
 from evenodds.models.estimated import family_of
-from evenodds.models.information import information as told
 from evenodds.models.naive_bayes import Model
 
 
@@ -115,17 +115,11 @@ def moved(table: Floats) -> float:
 def _by_chance(counts: Floats, totals: Floats) -> float:
     """The share that moves on average where values that occur so often are dealt out to two groups of so many rows.
 
-    A binomial's mean absolute deviation is 2 k C(n, k) p^k (1 - p)^(n - k + 1), where k is the whole part of np, plus 1
-    (de Moivre 1730); of values that most rows have less, as no row is dealt out twice.
+    Each is a binomial, but that no row is dealt out twice: of values that most rows have less moves.
     """
-    from scipy.special import gammaln, xlog1py, xlogy
-
-    n, p = counts, float(totals[0] / totals.sum())
-    k = np.floor(n * p) + 1
-    log_c = gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1)
-    deviation = 2 * k * np.exp(log_c + xlogy(k, p) + xlog1py(n - k + 1, -p))
-    dealt_once = np.sqrt((totals.sum() - n) / max(totals.sum() - 1, 1.0))
-    return float((deviation * dealt_once).sum() * totals.sum() / (2 * totals.prod()))
+    away = deviation(counts, float(totals[0] / totals.sum()))
+    dealt_once = np.sqrt((totals.sum() - counts) / max(totals.sum() - 1, 1.0))
+    return float((away * dealt_once).sum() * totals.sum() / (2 * totals.prod()))
 
 
 def lumped(table: Floats, need: float) -> Floats:
@@ -183,15 +177,6 @@ def association_within(tables: Sequence[Floats]) -> Association:
     degrees, chi = sum(one.degrees for one in found), sum(one.chi for one in found)
     v = float(np.average([one.v for one in found], weights=n)) if n.sum() > 0 else 0.0
     return Association(float(chdtrc(degrees, chi)) if degrees else 1.0, v, degrees, chi)
-
-
-def information(table: Floats) -> float:
-    """What a table's two sides tell of each other: Σ n log(n / expected), in nats; of shares, the mutual information.
-
-    >>> round(information(np.array([[0.5, 0.0], [0.0, 0.5]])), 4), information(np.full((2, 2), 0.25))
-    (0.6931, 0.0)
-    """
-    return told(table).nats
 
 
 class Means(NamedTuple):

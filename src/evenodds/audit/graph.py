@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.audit.counted import information
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.d_separation import Separation, d_separated, reachable
 from evenodds.models.bayes_net.network import Network
 from evenodds.models.bayes_net.structure import Structure
+from evenodds.models.information import information
 from evenodds.show import Frame
 
 LIMITS = (
@@ -155,7 +155,7 @@ def _proxies(structure: Structure, group: str, target: str, said: str, network: 
         line: dict[str, Any] = {"input": name, "tells": name in reach, "tells in class": name in within}
         if network is not None and name in network.states and group in network.states:
             joint = network.query(group, name).probabilities
-            line["share of group"] = information(joint) / max(_entropy(joint.sum(axis=1)), 1e-300)
+            line["share of group"] = information(joint).nats / max(_entropy(joint.sum(axis=1)), 1e-300)
         found.append({**line, "by": str(paths[0]).partition(":")[0] if paths else ""})
     return Frame(found)
 
@@ -167,8 +167,8 @@ def _bits(network: Network | None, questions: Mapping[str, Separation]) -> dict[
         nodes = (*one.a, *one.b, *one.given)
         if network is not None and all(node in network.states for node in nodes):
             joint = network.query(*nodes).probabilities
-            layers = joint[..., None] if joint.ndim == 2 else joint
-            found[name] = sum(information(layer) for layer in np.moveaxis(layers, -1, 0)) / np.log(2)
+            within = joint if joint.ndim == 2 else np.moveaxis(joint, -1, 0)  # a layer for each value that is given
+            found[name] = information(within).nats / float(np.log(2))
     return found
 
 

@@ -101,18 +101,18 @@ class Audit:
     ) -> Audited:  # fmt: skip
         """A model's predictions: naive Bayes', the bridge's, or any classifier's with scikit-learn's face.
 
-        `data` is a table or, for the first two, files. `y` is the true classes, or their column's name, which the first
-        two know. `sample_weight` is a column's name too, or numbers. The groups are columns of the data, or what
-        `of_predictions` takes, and need not be among the model's.
+        `data` is a table or, for the first two, files. `y` is the true classes or their column's name; if it is not
+        told, the first two know it. `sample_weight` is a column's name too, or numbers. The groups are columns of the
+        data, or what `of_predictions` takes, and need not be among the model's.
         """
         ours = getattr(model, "model_", model)
         known = hasattr(ours, "log_proba") and hasattr(ours, "schema")
-        if known and groups is None and isinstance(y, str) and y != ours.schema.target:
-            raise DataError(f"the model's target is {ours.schema.target!r}, not {y!r}: leave y out")
+        if known and isinstance(y, str) and y in ours.schema.sources:
+            raise DataError(f"y={y!r}: the model reads this column, what it tells is {ours.schema.target!r}")
         if known and y is None:
             y = ours.schema.target
         if known and groups is None and isinstance(y, str) and isinstance(sample_weight, str | None):
-            return self.of_held_out(of_model(ours, read(data), sample_weight, threads, self.columns), threads)
+            return self.of_held_out(of_model(ours, read(data), sample_weight, threads, self.columns, y), threads)
         if is_source(data):
             raise DataError(
                 "files can be audited by naive Bayes and the bridge, with groups, classes and weights in columns, or "
@@ -121,14 +121,10 @@ class Audit:
         if y is None:
             raise DataError("the true classes are not known: give y, a column's name or a class for each row")
         rows = table(data)
-        if groups is None:
-            groups = {name: rows[name] for name in self.columns}
+        groups = {name: rows[name] for name in self.columns} if groups is None else groups
         named = [name for name in (y, sample_weight) if isinstance(name, str)]
         y, sample_weight = (rows[given] if isinstance(given, str) else given for given in (y, sample_weight))
-        features = _without(data, named)
-        names = getattr(model, "feature_names_in_", None)
-        if names is not None and hasattr(features, "columns") and hasattr(features, "__getitem__"):
-            features = features.select(list(names)) if isinstance(features, pa.Table) else features[list(names)]
+        features = _features(data, model, named)
         if hasattr(model, "predict_proba"):
             said = {"proba": model.predict_proba(features), "classes": model.classes_}
         elif known:
@@ -338,11 +334,15 @@ def _in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:
     return np.array(every, dtype=object)
 
 
-def _without(data: Any, names: list[str]) -> Any:
-    """A table without some columns, where it is one that scikit-learn looks at."""
-    from evenodds.models.shell import drop, has_frame
+def _features(data: Any, model: Any, named: list[str]) -> Any:
+    """A table as a model takes it: without what was named; of a model that is not ours, what it knows alone."""
+    from evenodds.models.shell import Shell, drop, has_frame
 
-    return drop(data, *names) if names and has_frame(data) else data
+    left = drop(data, *named) if named and has_frame(data) else data
+    names = None if isinstance(model, Shell) else getattr(model, "feature_names_in_", None)
+    if names is None or not (hasattr(left, "columns") and hasattr(left, "__getitem__")):
+        return left
+    return left.select(list(names)) if isinstance(left, pa.Table) else left[list(names)]
 
 
 def _is_table(x: Any) -> bool:

@@ -29,7 +29,7 @@ from evenodds.data.sum import fold_of, sum_folds, sum_source
 from evenodds.errors import DataError, listed
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
-from evenodds.models.learn import check_classes, looked_at, schema_of, to_look_at
+from evenodds.models.learn import check_classes, looked_at, schema_of, to_look_at, under
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
@@ -138,10 +138,11 @@ def _judged(judge: Callable[[Predicted], Tally | Counts], part: Predicted) -> Su
 
 
 def of_model(
-    model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None, by: tuple[str, ...] = ()
-) -> HeldOut:
-    """A source's rows, which the model has not learnt, predicted by it."""
-    held = _of(model, source, sample_weight, by, lambda model, read: model.log_proba(read.table, threads))
+    model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None,
+    by: tuple[str, ...] = (), target: str | None = None,
+) -> HeldOut:  # fmt: skip
+    """A source's rows, which the model has not learnt, predicted by it; `target` is what their classes are called."""
+    held = _of(model, source, sample_weight, by, lambda model, read: model.log_proba(read.table, threads), target)
     held.model = model
     return held
 
@@ -173,13 +174,16 @@ def _of(
     sample_weight: str | None,
     by: tuple[str, ...],
     log_p: Callable[[Model, Cells], Floats],
+    target: str | None = None,
 ) -> HeldOut:
+    reading = under(model.schema, target or model.schema.target, sample_weight)
+
     def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
         assert read.target is not None
         yield Predicted(read.target, log_p(model, read), model.classes, read.weights)
 
-    plain = None if model.temper is None else _of(model.untempered, source, sample_weight, by, log_p)
-    return HeldOut(source, Reading(model.schema, weights=sample_weight), model.classes, predict, plain, by)
+    plain = None if model.temper is None else _of(model.untempered, source, sample_weight, by, log_p, target)
+    return HeldOut(source, reading, model.classes, predict, plain, by)
 
 
 def of_folds(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.arguments import LEVEL
+from evenodds.audit.chance import deviation
 from evenodds.audit.judge import SLOPES
 from evenodds.audit.ranked import Scores
 from evenodds.families import Bernoulli
@@ -221,20 +222,14 @@ def slope_of(mean: Floats, spread: Floats, own: float) -> float | None:
 
 
 def distance(n: Floats, mean: Floats, variance: Floats) -> Floats:
-    """E|sum - mean| of independent flags: De Moivre's formula for n flags of one probability, scaled to their variance.
-
-    2 (m + 1) C(n, m + 1) p^(m+1) (1 - p)^(n-m), where m = floor(np); a coin tossed twice is ½ off on average:
+    """E|sum - mean| of independent flags: that of n flags of one probability, scaled to their variance.
 
     >>> distance(np.array([2.0]), np.array([1.0]), np.array([0.5]))
     array([0.5])
     """
-    from scipy.special import gammaln, xlog1py, xlogy
-
     p = np.clip(mean / n, 0.0, 1.0)
     plain = n * p * (1 - p)
-    m = np.minimum(np.floor(n * p), np.maximum(n - 1, 0))
-    log = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m) + xlogy(m + 1, p) + xlog1py(n - m, -p)
-    return np.where(plain > 0, 2 * np.exp(log) * np.sqrt(variance / np.where(plain > 0, plain, 1.0)), 0.0)
+    return np.where(plain > 0, deviation(n, p) * np.sqrt(variance / np.where(plain > 0, plain, 1.0)), 0.0)
 
 
 SCALE = f"0{'½':^{WIDE - 2}}1"

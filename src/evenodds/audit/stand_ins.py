@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from evenodds.audit.counted import association, association_within, countable, counts_of, information, word_table
+from evenodds.audit.counted import association, association_within, countable, counts_of, word_table
 from evenodds.audit.crossed import Crossed, cross
 from evenodds.audit.word_tests import bonferroni, comparable, holm, word_tests
 from evenodds.data.source import Source
 from evenodds.families import WordCounts
 from evenodds.families.leaves import Floats
+from evenodds.models.information import information
 from evenodds.models.naive_bayes import Model
 from evenodds.show import Figure, Frame, percent
 
@@ -169,10 +170,8 @@ def _line(name: str, p: Floats, within: Floats, evidence: float) -> dict[str, An
 def evidence(table: Floats) -> float:
     """What a column's values tell of the classes, in nats a row: mutual information, less what chance alone gives.
 
-    Chance gives (values - 1)(classes - 1) / 2n (Miller 1955).
-
     >>> round(evidence(np.array([[50.0, 0], [0, 50]])), 4), evidence(np.array([[25.0, 25], [25, 25]]))
     (0.6881, 0.0)
     """
-    n, free = float(table.sum()), [int(np.count_nonzero(table.sum(axis=axis))) - 1 for axis in (0, 1)]
-    return max((information(table) - free[0] * free[1] / 2) / n, 0.0) if n > 0 else 0.0
+    n = float(table.sum())
+    return information(table).excess / n if n > 0 else 0.0

@@ -94,8 +94,10 @@ class LinUCB(Policy):
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (self.c >= 0 and self.ridge > 0):
-            raise ValueError(f"c={self.c:g}, ridge={self.ridge:g}: expected a c from 0 and a ridge above 0")
+        if not (0 <= self.c < np.inf and 0 < self.ridge < np.inf):
+            raise ValueError(
+                f"c={self.c:g}, ridge={self.ridge:g}: expected a c from 0 and a ridge above 0, both finite"
+            )
 
     def check(self, width: int) -> None:
         """It needs contexts."""

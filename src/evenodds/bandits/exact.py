@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from evenodds.bandits.arms import Arms
 from evenodds.bandits.policies import Policy
+from evenodds.bandits.simulation import check_played
+from evenodds.bandits.worlds import bernoulli
 from evenodds.families import Bernoulli
 
 MOST = 2_000_000  # states that are gone through at most
@@ -24,7 +26,8 @@ def expected_reward(policy: Policy, means: ArrayLike, rounds: int) -> float:
     >>> round(expected_reward(Greedy(), [0.6, 0.5], 2), 12), round(expected_reward(Greedy(), [0.6, 0.5], 3), 12)
     (1.1, 1.655)
     """
-    p = np.asarray(means, float)
+    p = bernoulli(means).means[0]
+    check_played([policy], rounds, 1, 0)
     states: dict[Any, tuple[Arms, float]] = {0: (policy.start(Bernoulli, len(p), 0), 1.0)}
     earned = 0.0
     for t in range(1, rounds + 1):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import is_whole
 from evenodds.bandits import kernels
 from evenodds.bandits.arms import Arms
 from evenodds.bandits.dice import Dice
@@ -58,8 +59,8 @@ class Windowed(_Remembers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.window < 1:
-            raise ValueError(f"window={self.window}: expected a number of rounds from 1 on")
+        if not (is_whole(self.window) and self.window >= 1):
+            raise ValueError(f"window={self.window}: expected a whole number of rounds from 1 on")
 
     def learn(self, arms: Arms, t: float, arm: int, reward: float) -> Arms:
         """The new reward in, the oldest out."""

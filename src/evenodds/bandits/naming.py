@@ -82,7 +82,9 @@ def parse(text: str) -> Policy:
 
 
 def _number(text: str) -> float:
+    """A number; a whole one as an integer, however it is written: 1e3 are rounds."""
     try:
-        return int(text) if text.isdigit() else float(text)
+        found = float(text)
     except ValueError:
         raise DataError(f"expected a number, not {text!r}") from None
+    return int(found) if found.is_integer() and abs(found) < 2**53 else found

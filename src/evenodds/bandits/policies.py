@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import is_whole
 from evenodds.bandits import kernels
 from evenodds.bandits.arms import Arms
 from evenodds.bandits.dice import Dice
@@ -115,8 +116,8 @@ class ExploreThenExploit(Policy):
     T0: int
 
     def __post_init__(self) -> None:
-        if self.T0 < 1:
-            raise ValueError(f"T0={self.T0}: at least one round is needed to explore")
+        if not (is_whole(self.T0) and self.T0 >= 1):
+            raise ValueError(f"T0={self.T0}: expected a whole number; at least one round is needed to explore")
 
     def index(self, arms: Arms, t: float) -> Floats:
         """How rarely it was pulled; after T0, its mean."""
@@ -193,8 +194,8 @@ class UCB(Policy):
     c: float = 2.0
 
     def __post_init__(self) -> None:
-        if not self.c >= 0:
-            raise ValueError(f"c={self.c:g}: expected a number from 0 on")
+        if not 0 <= self.c < math.inf:
+            raise ValueError(f"c={self.c:g}: expected a finite number from 0 on")
 
     def index(self, arms: Arms, t: float) -> Floats:
         """The upper confidence bound."""

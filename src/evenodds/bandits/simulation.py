@@ -134,7 +134,7 @@ def simulate(
     if not isinstance(policies, Iterable):
         raise ValueError(f"{policies!r} is not a list: give the policies in one, such as [UCB()]")
     policies = list(policies)
-    _check(policies, rounds, runs, world)
+    check_played(policies, rounds, runs, world.width)
     learnt, family = world.learnt
     settings = np.array([policy.settings(family) for policy in policies])
     seeds = np.array([seed_of(random_state, "rewards", run) for run in range(runs)], np.uint64)
@@ -206,7 +206,8 @@ def _error(values: Floats) -> float | None:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
 
 
-def _check(policies: list[Policy], rounds: int, runs: int, world: World) -> None:
+def check_played(policies: Sequence[Policy], rounds: int, runs: int, width: int) -> None:
+    """Refuse what cannot be played in a world whose contexts have this width."""
     if not policies:
         raise ValueError("there are no policies to play; give at least one, such as UCB()")
     for what, number in (("rounds", rounds), ("runs", runs)):
@@ -215,4 +216,4 @@ def _check(policies: list[Policy], rounds: int, runs: int, world: World) -> None
     for policy in policies:
         if not isinstance(policy, Policy):
             raise ValueError(f"{policy!r} is no policy: expected one such as UCB()")
-        policy.check(world.width)
+        policy.check(width)

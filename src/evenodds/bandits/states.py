@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
+from evenodds.bandits.simulation import check_played
 from evenodds.families import Bernoulli
 from evenodds.show import Frame
 
@@ -65,6 +66,7 @@ class States:
 
     def play(self, policies: list[Policy], rounds: int, runs: int = 20, random_state: int = 0) -> Frame:
         """What policies earn a round, beside the best fixed arm and the best rule."""
+        check_played(policies, rounds, runs, 0)
         rows: list[dict[str, object]] = []
         for policy in policies:
             earned = np.array([self._earned(policy, rounds, run, random_state) for run in range(runs)]) / rounds

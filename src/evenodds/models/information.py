@@ -22,6 +22,11 @@ class Information(NamedTuple):
     degrees: float
 
     @property
+    def excess(self) -> float:
+        """What is beyond chance, which gives half of the degrees of freedom on average (Miller 1955)."""
+        return max(self.nats - self.degrees / 2, 0.0)
+
+    @property
     def p_value(self) -> float:
         """How often independent columns would come to more, by the likelihood-ratio test."""
         from scipy.special import chdtrc

@@ -195,7 +195,7 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
                     "a": a,
                     "b": b,
                     "information": told.nats / n,
-                    "excess": max((told.nats - told.degrees / 2) / n, 0.0),
+                    "excess": told.excess / n,
                     "p_value": told.p_value,
                     "rows": int(n),
                 }

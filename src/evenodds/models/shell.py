@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evenodds.cells import Coded, as_column, numbers, target_kind
-from evenodds.data.files import read
+from evenodds.data.files import is_source, read
 from evenodds.data.memory import TEXT, Table, is_array, table
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
@@ -246,6 +246,12 @@ def accuracy(classes: Any, best: Ints, X: Any, y: Any, sample_weight: Any) -> fl
     target = target_codes(table(eager(X))[y] if isinstance(y, str) else classes_of(y), len(best))
     told = Told.of(best, places_among(classes, target), target, check_weights(sample_weight, len(best)))
     return told.share(classes)
+
+
+def check_scored(X: Any, y: Any) -> None:
+    """Refuse the name of a file's target where its rows are read to be predicted, without it."""
+    if is_source(X) and isinstance(y, str):
+        raise DataError(f"y is the name {y!r}, and the rows are in a file: give the target of each row to score")
 
 
 def check_named(**told: Any) -> None:

@@ -11,6 +11,7 @@ from evenodds.cells import as_column, codes
 from evenodds.errors import DataError
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
+from evenodds.models.shell import has_frame
 from evenodds.plots.style import page, told
 from evenodds.show import percent
 
@@ -38,7 +39,8 @@ def boundary(model: Any, X: Any, y: Any) -> dict[str, Any]:
     edges = [np.linspace(a, b, GRID + 1) for a, b in zip(low - room, high + room)]
     middle = [(side[1:] + side[:-1]) / 2 for side in edges]
     grid = np.stack(np.meshgrid(*middle), axis=-1).reshape(-1, 2)
-    best, sure, pale = _decided(model, grid)
+    named = has_frame(X) and hasattr(model, "feature_names_in_")  # which asks for the names that it learnt
+    best, sure, pale = _decided(model, type(X)(dict(zip(X.columns, grid.T))) if named else grid)
     classes = [canonical(c) for c in np.asarray(model.classes_).tolist()]
     at = np.arange(len(grid))
     cells = [
@@ -68,7 +70,7 @@ def boundary(model: Any, X: Any, y: Any) -> dict[str, Any]:
     return {**page("Where the decision changes", f"pale: {pale}"), "width": SIDE, "height": SIDE, "layer": layers}
 
 
-def _decided(model: Any, grid: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_], str]:
+def _decided(model: Any, grid: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_], str]:
     """Which class each place is of, whether that is sure, and what is meant by that."""
     if hasattr(model, "predict_proba"):
         p = np.asarray(model.predict_proba(grid))

@@ -30,7 +30,7 @@ from evenodds.models.bayes_net.structure import Structure, edges_of
 from evenodds.models.bayes_net.tables import read_states, read_tables
 from evenodds.models.bayes_net.tallies import PriorKind, Settings
 from evenodds.models.explanation import Explanations
-from evenodds.models.shell import accuracy, check_named, classes_of, eager, of_files, target_name
+from evenodds.models.shell import accuracy, check_named, check_scored, classes_of, eager, of_files, target_name
 from evenodds.replacing import Path
 from evenodds.schema import SchemaWarning
 
@@ -322,7 +322,8 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.predict_proba(X).argmax(axis=1))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose target is told. `y` is a column's name, or a value for each row."""
+        """The share of rows whose target is told. `y` is a column's name, or a value for each row; of files, that."""
+        check_scored(X, y)
         return accuracy(self.classes_, self._best(X), X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Floats:

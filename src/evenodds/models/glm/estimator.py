@@ -28,7 +28,7 @@ from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.scoring import Where
 from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.shell import Shell, accuracy, check_named, drop, eager, has_frame, target_of
+from evenodds.models.shell import Shell, accuracy, check_named, check_scored, drop, eager, has_frame, target_of
 from evenodds.models.targets import required
 from evenodds.schema import Schema
 
@@ -299,8 +299,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         none, all targets being the same, it is 0, as scikit-learn has it.
         """
         check_is_fitted(self)
-        if is_source(X) and isinstance(y, str):
-            raise DataError(f"y is the name {y!r}, and the rows are in a file: give the target of each row to score")
+        check_scored(X, y)
         if self.model_.classes:
             best = self._best(X, offset)
             return accuracy(self.classes_, best, X, y, sample_weight)

@@ -53,7 +53,8 @@ class Summary:
                 else "residual sd unknown: no rows are left over"
             )
         else:
-            found.append(f"deviance {cell(totals.deviance)}, of the intercept alone {cell(totals.null_deviance)}")
+            alone = "the intercept alone" if model.design.intercept else "no coefficient"
+            found.append(f"deviance {cell(totals.deviance)}, of {alone} {cell(totals.null_deviance)}")
         found.append(self._prior())
         references = ", ".join(
             f"{printed(column)} = {printed(value)}" for column, value in model.design.references.items()
