@@ -229,6 +229,13 @@ def test_the_exact_reward_is_that_of_all_histories(policy):
     assert expected_reward(policy, [0.6, 0.5], 4) == pytest.approx(brute(policy, [0.6, 0.5], 4), abs=1e-12)
 
 
+def test_what_cannot_be_gone_through_is_refused_as_soon_as_it_is_seen(monkeypatch):
+    monkeypatch.setattr("evenodds.bandits.exact.MOST", 120)  # of all rounds together; 56 of the sixth alone
+    expected_reward(EpsilonGreedy(0.1), [0.6, 0.5], 5)
+    with pytest.raises(ValueError, match="10 rounds lead to more than 120 states; simulate them, or take fewer rounds"):
+        expected_reward(EpsilonGreedy(0.1), [0.6, 0.5], 10)
+
+
 @pytest.mark.parametrize("policy", [p for p in PLAIN if not isinstance(p, EXP3 | Fading | Windowed)], ids=name)
 def test_ten_rounds_exactly_and_simulated(policy):
     exact = expected_reward(policy, [0.6, 0.5], 10)
