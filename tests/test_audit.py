@@ -19,10 +19,12 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import evenodds as eo
 from evenodds import plots
+from evenodds.audit import stand_ins
 from evenodds.audit.delong import auc
 from evenodds.audit.gaps import exceeds
 from evenodds.audit.groups import BITS
-from evenodds.audit.held_out import of_folds
+from evenodds.audit.held_out import of_folds, of_model, of_rows
+from evenodds.audit.label_shift import label_shift
 from evenodds.audit.ranked import keys_of, odds_of
 from evenodds.audit.rates import Rate, rates
 from evenodds.data.files import read
@@ -284,6 +286,23 @@ def test_folds_are_audited_too(tmp_path):
     held = of_folds(read(frame), "y", 5, by=("sex",))
     found = eo.Audit(by="sex").of_held_out(held)
     assert sum(r.n for r in found.rates(("sex",), "1")["accuracy"].values()) == 300
+
+
+def test_rows_held_out_are_files_or_tables_and_their_groups_are_told_as_the_audits_are(tmp_path):
+    titanic().to_pandas().to_csv(tmp_path / "people.csv", index=False)
+    path, model = str(tmp_path / "people.csv"), eo.NaiveBayes().fit(titanic(), "survived").model_
+    for held in (
+        lambda rows: of_folds(rows, "survived", 3),
+        lambda rows: of_model(model, rows),
+        lambda rows: of_rows(model, rows),
+    ):
+        accuracies = {held(rows).metrics().accuracy for rows in (path, titanic(), titanic().to_pandas(), read(path))}
+        assert len(accuracies) == 1
+    assert label_shift(model, path, path).to_dict() == label_shift(model, titanic(), titanic()).to_dict()
+    assert repr(stand_ins.of_model(model, path, "age")) == repr(stand_ins.of_model(model, titanic(), "age"))
+    for by in ("sex", ["sex"], ("sex",)):
+        found = eo.Audit(by="sex").of_held_out(of_folds(path, "survived", 3, by=by))
+        assert found.rates("sex")["accuracy"]["male"].n == 1731
 
 
 def test_folds_that_lack_a_class_gave_it_probability_0():

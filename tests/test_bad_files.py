@@ -179,7 +179,7 @@ REFUSED = {
     "a nested target": ("t.jsonl", jsonl([{**row, "y": [row["y"]]} for row in ROWS]), "the target 'y' holds list"),
     "a structured target": ("t.jsonl", jsonl([{**row, "y": {"k": 1}} for row in ROWS]), "the target 'y' holds struct"),
     "JSON without the target": ("t.jsonl", jsonl([{"x": 1, "z": "a"}] * 30), "column 'y' not found"),
-    "a model": ("t.csv", None, "NUL bytes"),
+    "a model": ("t.csv", None, "t.csv is a model, and rows were to be read: give a file of rows"),
 }
 
 

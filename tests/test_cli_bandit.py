@@ -45,6 +45,7 @@ def test_simulate_in_other_worlds(run):
 
 def test_exactly(run):
     rows = json.loads(run("simulate", ".6,.5", "--rounds", "10", "--exact", "--policies", "greedy", "--json"))
+    assert json.loads(run("simulate", ".6,.5", "--exact", "--policies", "greedy", "--json")) == rows  # not of 1,000
     assert rows[0]["expected reward"] == pytest.approx(5.56, abs=0.005)
 
 

@@ -281,6 +281,11 @@ def test_evaluate_a_model_and_by_folds(model, people):
     assert again["log_loss"] != folds["log_loss"]
     piped = run("evaluate", "-", "-t", "survived", "-k", 10, "--json", stdin=people.read_bytes())
     assert json.loads(piped.stdout)["log_loss"] == folds["log_loss"]
+    for more in (["-k", 10], ["-k", 10, "-t", "survived"], ["--leave-one-out", "-t", "survived"]):
+        both = run("evaluate", model, people, *more, code=3).stderr
+        assert both == f"Error: {model} is a model, but with --folds or --target one is learnt from the rows: " + (
+            "leave out either\n"
+        )
 
 
 def test_folds_are_refits(people):

@@ -196,6 +196,13 @@ def test_what_cannot_be_compared(how, error):
         compare(*shifted(), **how)
 
 
+@pytest.mark.parametrize("models", [["naive"], {"gaussian": eo.NaiveBayes(eo.Gaussian)}, {"peer": GaussianNB()}])
+def test_a_table_without_its_only_column_is_nothing_to_compare(models):
+    X, y = shifted(columns=1)
+    with pytest.raises(eo.DataError, match="without 'x0' there is no column left to learn from"):
+        compare(X, y, models, without=["x0"])
+
+
 def test_one_class_is_nothing_to_compare():
     with pytest.raises(ValueError, match="only one class"):
         compare(np.ones((30, 2)), np.ones(30), ["naive"])

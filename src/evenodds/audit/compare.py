@@ -294,9 +294,13 @@ def _without(model: Any, X: Any, column: str) -> tuple[Any, Any]:
     whole = table(X)
     whole[column]  # is it there?
     fresh = _made(model, 0) if not hasattr(model, "schema") else model.__class__(**model.get_params())
+    some = len(whole.columns) > 1
     if getattr(fresh, "schema", None) is not None:
         left = {name: how for name, how in fresh.schema.columns.items() if column not in (name, how.source)}
         fresh.set_params(schema=Schema(left, fresh.schema.target, fresh.schema.target_kind))
+        some = bool(fresh.schema.features)
+    if not some:
+        raise DataError(f"without {column!r} there is no column left to learn from")
     return fresh, drop(X, column) if has_frame(X) else whole.without(column)
 
 

@@ -112,7 +112,7 @@ class Audit:
         if known and y is None:
             y = ours.schema.target
         if known and groups is None and isinstance(y, str) and isinstance(sample_weight, str | None):
-            return self.of_held_out(of_model(ours, read(data), sample_weight, threads, self.columns, y), threads)
+            return self.of_held_out(of_model(ours, data, sample_weight, threads, self.columns, y), threads)
         if is_source(data):
             raise DataError(
                 "files can be audited by naive Bayes and the bridge, with groups, classes and weights in columns, or "

@@ -21,6 +21,7 @@ from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics
 from evenodds.audit.protected import groups_of
 from evenodds.cells import Coded
+from evenodds.data.files import read as source_of
 from evenodds.data.passes import Summed, added, flat, number
 from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
@@ -138,19 +139,26 @@ def _judged(judge: Callable[[Predicted], Tally | Counts], part: Predicted) -> Su
 
 
 def of_model(
-    model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None,
-    by: tuple[str, ...] = (), target: str | None = None,
+    model: Model, source: Any, sample_weight: str | None = None, threads: int | None = None,
+    by: str | Sequence[str] = (), target: str | None = None,
 ) -> HeldOut:  # fmt: skip
-    """A source's rows, which the model has not learnt, predicted by it; `target` is what their classes are called."""
-    held = _of(model, source, sample_weight, by, lambda model, read: model.log_proba(read.table, threads), target)
+    """The rows of files or of a table, which the model has not learnt, predicted by it.
+
+    `target` is what the column of their classes is called, if it is not what it was.
+    """
+
+    def log_p(model: Model, read: Cells) -> Floats:
+        return model.log_proba(read.table, threads)
+
+    held = _of(model, source_of(source), sample_weight, _columns(by), log_p, target)
     held.model = model
     return held
 
 
-def of_rows(model: Model, source: Source, sample_weight: str | None = None, threads: int | None = None) -> HeldOut:
-    """The rows that the model was learnt from, each predicted without itself."""
+def of_rows(model: Model, source: Any, sample_weight: str | None = None, threads: int | None = None) -> HeldOut:
+    """The rows that the model was learnt from, in files or a table, each predicted without itself."""
     return _of(
-        model, source, sample_weight, (),
+        model, source_of(source), sample_weight, (),
         lambda model, read: model.leave_one_out(read.table, read.target, read.weights, threads),
     )  # fmt: skip
 
@@ -187,7 +195,7 @@ def _of(
 
 
 def of_folds(
-    source: Source,
+    source: Any,
     target: str,
     folds: int = 10,
     columns: Any = None,
@@ -196,14 +204,15 @@ def of_folds(
     random_state: int = 0,
     threads: int | None = None,
     temper: bool = False,
-    by: tuple[str, ...] = (),
+    by: str | Sequence[str] = (),
 ) -> HeldOut:
-    """Each fold of a source's rows, predicted by the sum of the others; the folds are tallied here, in one pass.
+    """Each fold of the rows of files or of a table, predicted by the sum of the others, all tallied here in one pass.
 
     A temper is chosen once, by rows of all folds, each left out: a few numbers that all folds then share.
     """
     if not 2 <= folds <= MOST:
         raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
+    source = source_of(source)
     schema = schema_of(source, target, columns, None, sample_weight)
     reading = Reading(schema, weights=sample_weight)
     keep = to_look_at(schema) if temper else None
@@ -224,12 +233,16 @@ def of_folds(
                     log_p = model.log_proba(read.table.take(mine), threads)
                     yield Predicted(read.target[mine], log_p, model.classes, weights, mine)
 
-        return HeldOut(source, reading, whole.classes, predict, plain, by, numbered=True)
+        return HeldOut(source, reading, whole.classes, predict, plain, _columns(by), numbered=True)
 
     if keep is None:
         return held(models)
     chosen = tempered(whole, looked_at(whole, keep), threads).temper
     return held(models) if chosen is None else held([model.believing(chosen) for model in models], held(models))
+
+
+def _columns(by: str | Sequence[str]) -> tuple[str, ...]:
+    return (by,) if isinstance(by, str) else tuple(by)
 
 
 def _without_each(parts: Sequence[Tally], schema: Schema, settings: Settings) -> list[Model]:

@@ -16,9 +16,9 @@ import numpy as np
 from evenodds.arguments import normal_width, tail_of
 from evenodds.audit.held_out import of_model
 from evenodds.audit.judged import Judged
+from evenodds.data.files import read as source_of
 from evenodds.data.reading import Reading
 from evenodds.data.report import Report
-from evenodds.data.source import Source
 from evenodds.errors import DataError
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
@@ -72,15 +72,15 @@ class LabelShift:
 
 
 def label_shift(
-    model: Model, new: Source, known: Source | None = None, level: float = 0.95, threads: int | None = None
+    model: Model, new: Any, known: Any = None, level: float = 0.95, threads: int | None = None
 ) -> LabelShift:
-    """How often each class occurs among a source's rows, whose classes need not be there; right if only that changed.
+    """How often each class occurs in a table or in files, whose classes need not be there; right if only that changed.
 
     `known` is rows that the model has not learnt and whose classes are known, for the confusion matrix.
     """
     width = normal_width(level)
     reading, parts, reports = Reading(model.schema, target=False), list[Floats](), list[Report]()
-    for batch in new.batches(reading.columns):
+    for batch in source_of(new).batches(reading.columns):
         read = reading(batch)
         reports.append(read.report)
         parts.append(model.log_proba(read.table, threads))

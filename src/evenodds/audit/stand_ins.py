@@ -15,7 +15,7 @@ import numpy as np
 from evenodds.audit.counted import association, association_within, countable, counts_of, word_table
 from evenodds.audit.crossed import Crossed, cross
 from evenodds.audit.word_tests import bonferroni, comparable, holm, word_tests
-from evenodds.data.source import Source
+from evenodds.data.files import read as source_of
 from evenodds.families import WordCounts
 from evenodds.families.leaves import Floats
 from evenodds.models.information import information
@@ -76,14 +76,14 @@ class StandIns:
 
 def of_model(
     model: Model,
-    source: Source,
+    source: Any,
     by: str,
     sample_weight: str | None = None,
     level: float = 0.95,
     threads: int | None = None,
 ) -> StandIns:
-    """What stands in for a group among a model's columns, on these rows."""
-    found, _ = cross(source, comparable(model.schema), by, sample_weight, threads)
+    """What stands in for a group among a model's columns, on these rows: of a table, or of files."""
+    found, _ = cross(source_of(source), comparable(model.schema), by, sample_weight, threads)
     return stand_ins(found, level)
 
 

@@ -29,7 +29,7 @@ def expected_reward(policy: Policy, means: ArrayLike, rounds: int) -> float:
     p = bernoulli(means).means[0]
     check_played([policy], rounds, 1, 0)
     states: dict[Any, tuple[Arms, float]] = {0: (policy.start(Bernoulli, len(p), 0), 1.0)}
-    earned = 0.0
+    earned, seen = 0.0, 1
     for t in range(1, rounds + 1):
         after: dict[Any, tuple[Arms, float]] = {}
         for arms, chance in states.values():
@@ -44,7 +44,8 @@ def expected_reward(policy: Policy, means: ArrayLike, rounds: int) -> float:
                         key = (new.tally.counts.tobytes(), new.past)
                         before = after[key][1] if key in after else 0.0
                         after[key] = (new, before + chance * float(shares[a]) * of_it)
-        if len(after) > MOST:
+        seen += len(after)
+        if seen > MOST:
             raise ValueError(f"{rounds} rounds lead to more than {MOST:,} states; simulate them, or take fewer rounds")
         states = after
     return float(earned)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evenodds.data.source import Batch
     from evenodds.families.leaves import Floats
 
+PLAYS = 10  # rounds of which all that can happen is soon gone through
 POLICIES = "greedy, explore=T0, epsilon=E, ucb[=C], ucb1, thompson, exp3; @window=N or @fade=F behind it forgets"
 
 
@@ -57,10 +58,10 @@ def bandit() -> None:
     "--at", cls=Listed, metavar="N,N,...", help="After how many rounds the means change to the next after a /."
 )
 @click.option("--drift", is_flag=True, help="The means go there in straight lines.")
-@click.option("--rounds", type=options.Whole(), default=1000, help="How many rounds a run has.")
+@click.option("--rounds", type=options.Whole(), default=1000, help="How many rounds a run has; 10 with --exact.")
 @click.option("--runs", type=options.Whole(), default=200, help="How many times it is played.")
 @click.option("--seed", type=options.Whole(0, 2**63 - 1), default=0, help="Where rewards and dice start.")
-@click.option("--exact", is_flag=True, help="Work out the expected reward instead: for about ten rounds.")
+@click.option("--exact", is_flag=True, help="Work out the expected reward instead: for ten rounds or so.")
 @click.option("--coverage", is_flag=True, help="Count how often UCB's index holds the mean; it takes longer.")
 @options.plot
 @options.threads
@@ -105,6 +106,7 @@ def simulate(
         world = _world(means, rewards, spread, at, drift)
         chosen = _policies(policies)
         if exact:
+            rounds = rounds if options.typed("rounds") else PLAYS
             expected = [bandits.expected_reward(policy, world.means[0], rounds) for policy in chosen]
             best = float(world.means[0].max()) * rounds
             rows = [

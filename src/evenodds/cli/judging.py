@@ -77,6 +77,12 @@ def held_out(
             return (of_rows if leave_one_out else of_model)(model, source, weight, threads)
 
         return source, of_a_model
+    from evenodds.file import is_model
+
+    if models := [path for path in paths if is_model(path)]:
+        raise BadDataError(
+            f"{models[0]} is a model, but with --folds or --target one is learnt from the rows: leave out either"
+        )
     if target is None:
         raise WrongUsageError("which column is to be predicted? Name it with --target")
     source = reading.files(paths).rereadable()

@@ -208,11 +208,15 @@ def _secret(path: str) -> bytes:
 
 def refuse(why: str, *names: str) -> None:
     """Refuse those of the running command's options that were typed and would have no say."""
+    if found := typed(*names):
+        raise WrongUsageError(f"{', '.join(found)}: {why}")
+
+
+def typed(*names: str) -> list[str]:
+    """Those of the running command's options that were typed."""
     context = click.get_current_context()
-    typed = [param.opts[-1] for param in context.command.params if param.name in names
-             and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE]  # fmt: skip
-    if typed:
-        raise WrongUsageError(f"{', '.join(typed)}: {why}")
+    return [param.opts[-1] for param in context.command.params if param.name in names
+            and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE]  # fmt: skip
 
 
 def gathered(kind: type[Any], name: str, *options: Callable[[F], F]) -> Callable[[F], F]:

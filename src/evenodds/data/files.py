@@ -24,6 +24,7 @@ from evenodds.data.streams import Counted, Progress, buffered, decompressed, ope
 from evenodds.data.typed_files import MOST, ArrowReader, JsonReader, LineReader, ParquetReader
 from evenodds.data.values import typed
 from evenodds.errors import DataError, remedy, several
+from evenodds.file import AT, BEGINS
 from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
 from evenodds.texts import Marks, Texts, joined
@@ -161,7 +162,10 @@ class Files:
         stream, ending = decompressed(plain, path)
         if self.lines is not None:
             return LineReader(stream, shown, self.lines, self.encoding)
-        start = stream.peek(8)
+        start = stream.peek(AT)[:AT]
+        if start[8:] == BEGINS:
+            raise DataError(f"{shown} is a model, and rows were to be read: give a file of rows")
+        start = start[:8]
         format_ = _FORMATS.get(ending, "csv")
         if start[:4] == b"PAR1":
             format_ = "parquet"
