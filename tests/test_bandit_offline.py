@@ -88,6 +88,19 @@ def test_replay_is_what_the_policy_would_have_earned(policy):
     assert found.accepted > 5000
 
 
+def test_a_few_rows_that_all_brought_the_same_are_no_certainty():
+    log = Log.of("ab" * 40, [0, 1, 0, 0] * 20, uniform=True)
+    found = evaluate(log, {"a": 1.0})
+    assert found["value"] == [0.0, 0.0]
+    assert found["error"] == found["low"] == found["high"] == [None, None]
+    assert None not in evaluate(log, {"a": 0.5, "b": 0.5})["error"]
+    never = replay(Thompson(), Log.of("ab" * 20, [0] * 40, uniform=True))
+    assert (never.value, never.low) == (0.0, 0.0)
+    assert never.high == pytest.approx(1 - 0.05 ** (1 / (never.accepted + 1)))  # of a flat prior's Beta(1, 1 + n)
+    some = replay(Thompson(), log)
+    assert 0 < some.low < some.value < some.high < 1
+
+
 def test_logs_that_say_nothing_are_refused():
     with pytest.raises(DataError, match="no propensities"):
         Log.of("ab", [1, 0])

@@ -142,10 +142,15 @@ def test_logs(run):
         file.write("arm,reward,propensity,place\n" + "x,1,0.5,1\ny,0,0.5,1\nx,,0.5,1\n" * 30)
     with open("other.csv", "w") as file:
         file.write("arm,reward,place\n" + "x,1,1\nx,1,1\nx,0,1\ny,0,1\n")
+    with open("y.csv", "w") as file:
+        file.write("arm,reward\ny,1\ny,0\n")
     found = json.loads(run("replay", "log.csv", "--other", "other.csv", "--by", "place", "--json"))
     assert [row["value"] for row in found["estimates"]] == [0.75, 0.75]
     assert "earned in other.csv: 0.5 a decision" in run("replay", "log.csv", "--other", "other.csv")
     assert json.loads(run("replay", "log.csv", "--policies", "thompson", "--json"))["policies"][0]["value"] > 0.8
+    same = invoke("bandit", "replay", "other.csv", "--uniform", "--other", "y.csv", "--json")
+    assert "all brought the same: nothing tells how rewards vary, so there are no errors" in same.stderr
+    assert [row["error"] for row in json.loads(same.stdout)["estimates"]] == [None, None]
     assert "no propensities" in run("replay", "other.csv", "--policies", "ucb", code=3)
     assert "expected different columns" in run("replay", "log.csv", "--reward", "arm", "--policies", "ucb", code=2)
 

@@ -105,3 +105,6 @@ def test_a_group_of_one_value_is_left_out_and_said(rows, tmp_path):
     assert done.stderr.endswith("; left out\n")
     path.write_text("size\n2\n2\n2\n")
     assert density(path, "-c", "size").returncode == 3
+    path.write_text("size,kind\n1,a\n2,a\n" + "".join(f"2,{i}\n" for i in range(30)))
+    told = density(path, "-c", "size", "--by", "kind").stderr.splitlines()  # no wall of notes
+    assert (len(told), told[-1]) == (6, "note: so are 25 groups more")

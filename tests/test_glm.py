@@ -894,6 +894,16 @@ def test_overdispersed_counts_are_told():
     assert "errors='HC1'" in repr(eo.GLM(eo.Poisson).fit(rng.normal(size=(300, 2)), y).summary())
 
 
+def test_a_target_that_columns_give_exactly_is_told():
+    rng = np.random.default_rng(0)
+    X = {"a": rng.normal(5, 1, 50), "b": rng.normal(0, 10, 50)}
+    told = "the columns give the target exactly"
+    assert told in repr(eo.GLM().fit(X, X["a"] - X["b"]).summary())
+    assert told in repr(eo.GLM().fit(X, np.full(50, 0.1)).summary())
+    for noise in (1e-9, 1.0):
+        assert told not in repr(eo.GLM().fit(X, X["a"] - X["b"] + noise * rng.normal(size=50)).summary())
+
+
 def test_each_bad_input_is_one_sentence():
     frame = table(50)
     X = features(frame)

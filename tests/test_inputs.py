@@ -461,6 +461,10 @@ def test_a_text_or_bytes_alone_are_told_how_to_be_given():
     nb = eo.NaiveBayes().fit(["free prize now", "see you there"], ["spam", "ham"])
     with pytest.raises(FileNotFoundError, match=r"a text to be read\? give it in a list, \[text\]"):
         nb.predict("hello there")
+    with pytest.raises(eo.DataError, match=r"no file matches 'are you there\?' \(a text to be read"):
+        nb.predict("are you there?")
+    with pytest.raises(eo.DataError, match=r"cannot read a table from str: .* \(a text\? give it in a list, \[text\]"):
+        nb.explain("hello there")
     with pytest.raises(eo.DataError, match=r"these are bytes, not texts: decode them"):
         eo.NaiveBayes().fit([b"free prize", b"see you"], ["spam", "ham"])
 

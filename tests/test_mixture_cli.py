@@ -96,7 +96,11 @@ def test_columns_that_do_not_fit_are_left_out_and_named(folder):
         (["--prior", "weak"], 2, "--prior: 'weak' is not a number; expected .001, 1/1000 or 0.1%, or none"),
         (["-f", "poisson", "--covariance", "tied"], 2, "is for Gaussians"),
         (["-c", "wiat"], 3, "did you mean 'wait'"),
-        (["-f", "categorical"], 3, "no column fits a Categorical: eruption (number)"),
+        (
+            ["-f", "categorical"],
+            3,
+            "no column fits a Categorical: eruption (number), wait (number); --family gaussian takes 2",
+        ),
         (["-c", "wait", "-k", "100"], 3, "cannot tell 100 components apart"),
         (["-c", "wait", "--plot", "x.gif"], 2, "expected a name that ends with"),
     ],

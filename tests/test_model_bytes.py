@@ -358,7 +358,7 @@ def test_settings_in_any_form_are_one_setting():
     assert Settings(class_prior={0: 0.25, 1: 0.75}) == Settings(class_prior={"0": 0.25, 1.0: np.float64(0.75)})
     assert Settings(class_prior=[0.25, 0.75]) == Settings(class_prior=np.array([0.25, 0.75]))
     for nonsense in (0.5, ["x"], {"a": "b"}, object(), None):
-        with pytest.raises(ValueError, match=r"class_prior=.*: expected probabilities by class"):
+        with pytest.raises(ValueError, match=r"class_prior=.*: expected 'auto', 'estimated', 'uniform', or prob"):
             Settings(class_prior=nonsense)
 
 

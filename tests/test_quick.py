@@ -93,7 +93,11 @@ def test_what_is_not_a_message_for_it_goes_the_long_way(tmp_path):
     assert quick.load(path) is None
     done = subprocess.run([EVENODDS, "explain", path, "free prize"], capture_output=True, text=True)
     assert done.returncode == 3
-    assert "other columns than one of text" in done.stderr
+    assert "other columns than one of text: give rows as COLUMN=VALUE, as in text=TEXT, or a file" in done.stderr
+    lines = subprocess.run(
+        [EVENODDS, "predict", path, "--lines", "-"], input="free prize", capture_output=True, text=True
+    )
+    assert "one of text: give a file with the columns 'text', 'age', without --lines" in lines.stderr
     for model, code in (("nothing.eo", 1), (__file__, 3)):
         done = subprocess.run([EVENODDS, "explain", model, "free prize"], capture_output=True, text=True, cwd=tmp_path)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False)

@@ -18,7 +18,7 @@ from evenodds.bandits.arms import check_reward
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
 from evenodds.errors import DataError, many, remedy
-from evenodds.families import Bernoulli, Family, Gaussian
+from evenodds.families import Bernoulli, Beta, Family, Gaussian
 from evenodds.labels import canonical
 from evenodds.show import Frame
 
@@ -102,7 +102,8 @@ def evaluate(log: Log, target: Mapping[Any, float], level: float = 0.95) -> Fram
     """What a fixed policy earns a decision, by ips and by snips, each with its interval and effective sample size.
 
     `target` gives the probability of each arm, or of each (group, arm) in every group of the log. The intervals are
-    those of a mean (ips) and of a ratio (snips, linearised); the effective sample size is (Σw)² / Σw².
+    those of a mean (ips) and of a ratio (snips, linearised); the effective sample size is (Σw)² / Σw². Where the rows
+    that the target may have chosen all brought the same, nothing tells how rewards vary: these are None.
     """
     w = weights(log, target)
     if len(log) < 2:
@@ -111,12 +112,14 @@ def evaluate(log: Log, target: Mapping[Any, float], level: float = 0.95) -> Fram
     ips = float(np.mean(w * r))
     snips = float(w @ r / w.sum())
     errors = np.std(w * r, ddof=1) / np.sqrt(n), np.sqrt(np.sum((w * (r - snips)) ** 2)) / w.sum()
+    varied = np.ptp(r[w > 0]) > 0
     z = normal_width(level)
     effective = float(w.sum() ** 2 / (w @ w))
     return Frame(
         [
-            {"estimator": name, "value": value, "error": float(error), "low": float(value - z * error),
-             "high": float(value + z * error), "rows": n, "effective rows": effective, "largest weight": float(w.max())}
+            {"estimator": name, "value": value, "error": float(error) if varied else None,
+             "low": float(value - z * error) if varied else None, "high": float(value + z * error) if varied else None,
+             "rows": n, "effective rows": effective, "largest weight": float(w.max())}
             for name, value, error in zip(("ips", "snips"), (ips, snips), errors)
         ]
     )  # fmt: skip
@@ -158,7 +161,10 @@ def weights(log: Log, target: Mapping[Any, float]) -> Floats:
 
 @dataclass(frozen=True)
 class Replay:
-    """What a policy that learns would have earned a decision, from the logged rows that it would have chosen itself."""
+    """What a policy that learns would have earned a decision, from the logged rows that it would have chosen itself.
+
+    Of rewards of 0 and 1 the interval is that of a share, a flat prior's: a few rows without a reward are no certainty.
+    """
 
     policy: str
     value: float
@@ -195,8 +201,12 @@ def replay(policy: Policy, log: Log, *, random_state: int = 0, level: float = 0.
     if len(earned) < 2:
         raise DataError(f"only {len(earned)} of {len(log):,} rows could be replayed; too few to say anything")
     value, error = float(np.mean(earned)), float(np.std(earned, ddof=1) / np.sqrt(len(earned)))
-    z = normal_width(level)
-    return Replay(policy.name, value, error, value - z * error, value + z * error, len(earned), len(log))
+    if family is Bernoulli:
+        low, high = Beta(1 + sum(earned), 1 + len(earned) - sum(earned)).span(level)
+    else:
+        z = normal_width(level)
+        low, high = value - z * error, value + z * error
+    return Replay(policy.name, value, error, low, high, len(earned), len(log))
 
 
 def _text(value: object) -> str:

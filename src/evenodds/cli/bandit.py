@@ -182,6 +182,9 @@ def replay(
         theirs, of_theirs = _log(reading, (other,), arm, reward, None, True, by)
         found = offline.evaluate(log, offline.frequencies(theirs) if by else _plain(offline.frequencies(theirs)))
         truth = float(theirs.rewards.mean())
+        if found["error"][0] is None:
+            same = f"the decisions of {paths[0]} that {other} may have made all brought the same"
+            data.say([f"{same}: nothing tells how rewards vary, so there are no errors"], reading.quiet)
         if as_json:
             told = {"estimates": found.to_dicts(), "earned in the other log": truth, "rows": len(theirs)}
             print_json({**told, "report": (report + of_theirs).to_dict()})

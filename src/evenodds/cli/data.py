@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evenodds.cli.output import BadDataError, WrongUsageError
-from evenodds.errors import many
+from evenodds.errors import listed, many
 from evenodds.show import escaped
 
 if TYPE_CHECKING:
@@ -139,12 +139,13 @@ def check_prior(model: Any, where: str) -> None:
         raise BadDataError(f"{where}: {error}") from None
 
 
-def text_column(model: Any, where: str) -> str:
-    """The column that a text alone is: the model's only one."""
+def text_column(model: Any, where: str, lines: bool = False) -> str:
+    """The column that a text alone is, or each of the `lines` of a file: the model's only one."""
     texts = list(model.schema.texts)
     if len(texts) != 1 or model.schema.sources != texts:
-        text = f", as in {texts[0]}=TEXT" if texts else ""
-        raise BadDataError(f"{where} has other columns than one of text: give rows as COLUMN=VALUE{text}, or a file")
+        cells = "give rows as COLUMN=VALUE" + (f", as in {texts[0]}=TEXT" if texts else "") + ", or a file"
+        cure = f"give a file with the columns {listed(model.schema.sources)}, without --lines" if lines else cells
+        raise BadDataError(f"{where} has other columns than one of text: {cure}")
     return texts[0]
 
 

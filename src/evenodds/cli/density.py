@@ -19,6 +19,7 @@ WIDE = 60  # characters of a line that is drawn
 BLOCKS = " ▁▂▃▄▅▆▇█"
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 PLACES = 129  # of the curve in JSON
+TOLD = 5  # groups that are left out, each with its reason
 KERNELS = ["gaussian", "boxcar", "triangular", "epanechnikov", "biweight", "cosine"]
 EVERYTHING = "all"
 
@@ -66,7 +67,7 @@ def density(
     """
     if column is None:
         raise WrongUsageError("which column? Name it with --column")
-    from evenodds.errors import DataError
+    from evenodds.errors import DataError, many
     from evenodds.families.density.bandwidths import bandwidth_of
     from evenodds.families.density.density import Density, ends
     from evenodds.families.density.points import Points
@@ -87,7 +88,8 @@ def density(
     if not found:
         raise DataError(without[0])
     data.say_report(read.report, reading.quiet)
-    data.say([f"{why}; left out" for why in without], reading.quiet)
+    more = [f"so are {many(len(without) - TOLD, 'group')} more"] if len(without) > TOLD else []
+    data.say([*(f"{why}; left out" for why in without[:TOLD]), *more], reading.quiet)
     if plot is not None:
         from evenodds.plots import densities, save
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 FAMILIES = {"gaussian": "Gaussian", "bernoulli": "Bernoulli", "poisson": "Poisson", "categorical": "Categorical"}
 FITTING = {  # what a column may hold, to be taken without being named
     "gaussian": ("number",),
-    "poisson": ("number", "flag"),
     "bernoulli": ("flag",),
+    "poisson": ("number", "flag"),
     "categorical": ("category", "flag"),
 }
 
@@ -120,14 +120,17 @@ def mixture(
 
 def _fitting(sample: Table, family: str, weight: str | None) -> list[str]:
     """The columns whose cells fit the family; which are left out is told."""
-    from evenodds.errors import DataError
+    from evenodds.errors import DataError, several
     from evenodds.kinds import kind
 
     kinds = {name: kind(raw) for name, raw in sample.columns.items() if name != weight}
     chosen = [name for name, what in kinds.items() if what in FITTING[family]]
     if not chosen:
-        shown = ", ".join(f"{name} ({what})" for name, what in list(kinds.items())[:8])
-        raise DataError(f"no column fits a {FAMILIES[family]}: {shown}; name some with --columns")
+        shown = several([f"{name} ({what})" for name, what in kinds.items()])
+        fits = {other: sum(what in fitting for what in kinds.values()) for other, fitting in FITTING.items()}
+        best = max(fits, key=lambda other: fits[other])  # of equals the first: flags are no counts
+        cure = f"--family {best} takes {fits[best]} of them" if fits[best] else "name some with --columns"
+        raise DataError(f"no column fits a {FAMILIES[family]}: {shown}; {cure}")
     if left := [name for name in kinds if name not in chosen]:
         from evenodds.schema import SchemaWarning
 

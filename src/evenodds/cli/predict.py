@@ -76,7 +76,7 @@ def predict(
     elif found.kind != "regression":
         answers = OfClasses(data.able(found, model), every, None if rule is None else data.load_rule(rule, found))
         _no_texts(found, model, paths, reading)
-        source = reading.files(paths, data.text_column(found, model) if lines else None)
+        source = reading.files(paths, data.text_column(found, model, lines) if lines else None)
     elif lines or every or rule:
         raise WrongUsageError("--lines, --all and --rule are for models of naive Bayes; this is a regression")
     else:

@@ -209,13 +209,13 @@ def _expand(path: str) -> list[str]:
         if not found:
             raise DataError(f"{path} is a directory without files of {', '.join(sorted(_FORMATS))}")
         return found
+    text = remedy(" (a text to be read? give it in a list, [text])", "") if " " in path else ""
     if glob.has_magic(path):
         found = sorted(file for file in glob.glob(path, recursive=True) if not os.path.isdir(file))
         if not found:
-            raise DataError(f"no file matches {path!r}")
+            raise DataError(f"no file matches {path!r}{text}")
         return found
-    text = " (a text to be read? give it in a list, [text])" if " " in path else ""
-    raise FileNotFoundError(2, "there is no such file" + remedy(text, ""), path)
+    raise FileNotFoundError(2, "there is no such file" + text, path)
 
 
 def _within(folder: str) -> Iterator[str]:

@@ -131,9 +131,10 @@ def table(x: Any, names: Sequence[str] | None = None) -> Table:
     if hasattr(x, "__arrow_c_stream__"):
         arrow = x if isinstance(x, pa.Table) else _arrow_of_stream(x)
         return _of_arrow(arrow, arrow.num_rows)
+    text = " (a text? give it in a list, [text])" if isinstance(x, str) else ""
     raise DataError(
         f"cannot read a table from {type(x).__name__}: expected a data frame, an array, a sparse matrix, "
-        "a list of dicts, or anything with the Arrow stream interface"
+        f"a list of dicts, or anything with the Arrow stream interface{text}"
     )
 
 

@@ -42,13 +42,13 @@ class Settings:
         one_of("unseen", self.unseen, ("ignore", "prior"))
         object.__setattr__(self, "smoothing", smoothing_of(self.smoothing))
         prior, weight = self.class_prior, self.class_weight
+        expected = "'auto', 'estimated', 'uniform', or probabilities by class"
         if isinstance(prior, str) and prior not in ("auto", "estimated", "uniform"):
-            expected = "'auto', 'estimated', 'uniform', or probabilities by class"
             raise ValueError(f"class_prior={prior!r}: expected {expected}")
         if not isinstance(weight, (Mapping, type(None))) and not (isinstance(weight, str) and weight == "balanced"):
             raise ValueError(f"class_weight={weight!r}: expected 'balanced', or a factor by class")
         if not isinstance(prior, (str, Dirichlet)):
-            object.__setattr__(self, "class_prior", _numbers("class_prior", prior, "probabilities by class"))
+            object.__setattr__(self, "class_prior", _numbers("class_prior", prior, expected))
         if isinstance(weight, Mapping):
             factors = _numbers("class_weight", weight, "factors of 0 or more")
             object.__setattr__(self, "class_weight", factors)

@@ -22,6 +22,7 @@ WORDS = {
     "lbfgs": "L-BFGS",
     "ascent": "gradient ascent",
 }
+EXACT = 1e-26  # of the target's squares, below which what is left over is rounding
 OVER = 1.5  # Pearson's statistic over its expectation, above which a Poisson's variance is said to be too small
 
 
@@ -95,6 +96,11 @@ class Summary:
     def notes(self) -> list[str]:
         """What stands below it."""
         found, totals = [f"note: {note}" for note in self.model.notes], self.model.totals
+        if self.exact:
+            found.append(
+                "note: the columns give the target exactly: what is left over is rounding, so the log-likelihood, AIC, "
+                "BIC, errors and all that follows from them say nothing; does a column tell the answer?"
+            )
         if self.model.family.__name__ == "Poisson" and totals.spare > 0 and self.model.settings.errors == "model":
             ratio = totals.pearson / totals.spare
             if ratio > OVER:
@@ -104,6 +110,15 @@ class Summary:
                     + remedy("errors='HC1' are robust", "--errors HC1 gives robust ones")
                 )
         return found
+
+    @property
+    def exact(self) -> bool:
+        """Whether least squares left nothing over but rounding, though it had rows to spare."""
+        model, totals = self.model, self.model.totals
+        plain = model.family is Gaussian and model.settings.prior is None and model.settings.variance is None
+        constant = float(model.coefficients[0]) if model.design.intercept else 0.0  # a target may be nothing else
+        squares = totals.null_deviance + totals.spare * constant**2
+        return plain and totals.spare > 0 and totals.deviance <= EXACT * squares
 
     def __repr__(self) -> str:
         return "\n".join([*self.lines, "", repr(self._shown()), *([""] if self.notes else []), *self.notes])
