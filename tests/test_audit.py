@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 import evenodds as eo
 from evenodds import plots
 from evenodds.audit.delong import auc
-from evenodds.audit.gaps import exceeds
+from evenodds.audit.gaps import criterion, exceeds, gap
 from evenodds.audit.groups import BITS
 from evenodds.audit.held_out import of_folds
 from evenodds.audit.ranked import keys_of, odds_of
@@ -506,6 +506,28 @@ def test_how_sure_a_gap_is_is_the_mean_over_a_fine_grid(high, low, margin):
     points = stats.beta.ppf((np.arange(20_000) + 0.5) / 20_000, *low)
     got = exceeds(Rate(0, 1, 0, 1, False, *high), Rate(0, 1, 0, 1, False, *low), margin)
     assert got == pytest.approx(stats.beta.sf(points + margin, *high).mean(), abs=5e-4)
+
+
+def test_a_criterion_is_broken_most_by_the_surest_gap_and_not_by_the_widest():
+    few, many = ((4, 2), (2, 4)), ((600, 400), (500, 500))
+    tpr, fpr = ({name: Rate(0, 1, 0, 1, False, *beta) for name, beta in zip("ab", pair)} for pair in (few, many))
+    wide, sure = (gap(m, of, "a", "b", 0.05, 0.95) for m, of in (("TPR", tpr), ("FPR", fpr)))
+    assert (wide.gap > sure.gap, wide.sure < sure.sure) == (True, True)
+    assert criterion(("TPR", "FPR"), {"TPR": tpr, "FPR": fpr}, 0.05, 0.95) == sure
+
+
+@pytest.mark.parametrize("one", [False, True])
+@pytest.mark.parametrize("other", [False, True])
+def test_a_gap_is_that_of_a_small_group_if_either_is_small(one, other):
+    known = {"a": Rate(0, 1, 0, 1, one, 3, 2), "b": Rate(0, 1, 0, 1, other, 2, 3)}
+    assert gap("TPR", known, "a", "b", 0.0, 0.95).small is (one or other)
+
+
+def test_a_small_group_is_drawn_to_the_others_by_two_rows_at_least():
+    """However unlike the groups are: all of 200, none of 200, and all of 5, beside 205.5 of 407 on average."""
+    last = rates(np.array([200.0, 0, 5]), np.array([200.0, 200, 5]), 0.95, 30)[2]
+    assert last.a + last.b == pytest.approx(5 + 2, abs=1e-9)
+    assert last.a == pytest.approx(5 + 2 * (205 + 1) / (405 + 2))
 
 
 def test_intervals_cover():

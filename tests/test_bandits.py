@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
@@ -168,6 +169,21 @@ def test_a_window_wins_where_the_world_switches():
     for plain, short in itertools.product(range(4), range(4, 8)):
         gap = played.dynamic[plain, :, -1] - played.dynamic[short, :, -1]
         assert gap.mean() > 3 * gap.std() / math.sqrt(24), (played.names[plain], played.names[short])
+
+
+def test_a_table_of_regret_is_made_of_its_runs():
+    played = simulate([Greedy(), UCB()], [0.6, 0.5], 60, 5)
+    for p, row in enumerate(played.regret_table):
+        last, of_means = (runs[p, :, -1].tolist() for runs in (played.regret, played.pseudo))
+        assert (row["regret"], row["±"]) == pytest.approx((fmean(last), stdev(last) / math.sqrt(5)))
+        assert (row["pseudo-regret"], row["pseudo ±"]) == pytest.approx(
+            (fmean(of_means), stdev(of_means) / math.sqrt(5))
+        )
+        low, *_, high = sorted(last)  # a twentieth of four steps is a fifth of the first
+        second, fourth = sorted(last)[1], sorted(last)[3]
+        assert (row["5 %"], row["95 %"]) == pytest.approx((low + (second - low) / 5, high - (high - fourth) / 5))
+    gaps = (played.regret[0, :, -1] - played.regret[1, :, -1]).tolist()
+    assert played.difference(0, 1) == pytest.approx((fmean(gaps), stdev(gaps) / math.sqrt(5)))
 
 
 def test_exp3_bears_an_adversary_that_ruins_ucb():

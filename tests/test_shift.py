@@ -355,6 +355,17 @@ def test_evidence_that_flips_its_sign():
     assert {row["column"] for row in found.flips} == {"water"}
 
 
+def test_the_log_odds_of_what_flips_are_those_of_its_four_counts():
+    """400 of 500 birds of one class are on a lake, 100 of the other; at the other site it is the other way round."""
+    lakes = {("land", 0): 400, ("land", 1): 100, ("sea", 0): 150, ("sea", 1): 300}
+    cells = [(site, bird, "lake" if i < n else "wood") for (site, bird), n in lakes.items() for i in range(500)]
+    found = environments(dict(zip(("site", "bird", "where"), map(list, zip(*cells)))), "bird", "site")
+    [lake] = [row for row in found.flips if row["value"] == "lake"]
+    assert (lake["for 1 at"], lake["for 0 at"]) == ("sea", "land")
+    at_sea = np.log(300.5 / 200.5) - np.log(150.5 / 350.5)
+    assert (lake["log-odds"], lake["log-odds there"]) == pytest.approx((at_sea, -2 * np.log(400.5 / 100.5)))
+
+
 def test_words_that_flip_and_give_a_site_away():
     """A forum where "sick" is praise, a clinic where it is not; each says its own name."""
     rng = np.random.default_rng(4)
