@@ -555,6 +555,17 @@ def test_pooling_brings_small_groups_nearer_to_the_truth():
     assert 0.92 < np.mean(held) < 0.98
 
 
+def test_the_interval_of_a_loss_is_students():
+    y, group = np.array([1, 0, 1, 1, 0, 1, 0]), list("aaaabbb")
+    p = np.array([0.9, 0.2, 0.6, 0.3, 0.5, 0.7, 0.4])
+    found = eo.Audit(by="g").of_predictions(y, group, scores=p).losses("g")
+    losses = -np.log(np.where(y == 1, p, 1 - p))
+    for name, mine in (("a", losses[:4]), ("b", losses[4:])):
+        assert found[name].mean == pytest.approx(mine.mean())
+        low, high = stats.t.interval(0.95, len(mine) - 1, mine.mean(), stats.sem(mine))
+        assert found[name].interval == pytest.approx((max(low, 0.0), high))
+
+
 def test_delong_intervals_cover():
     from math import erf
 

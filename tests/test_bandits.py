@@ -1,11 +1,13 @@
 """Bandits: numbers that are known, and the laws between the readable policies and the compiled ones."""
 
+import dataclasses
 import itertools
 import math
 from statistics import fmean, stdev
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evenodds.bandits import (
     EXP3,
@@ -37,7 +39,7 @@ from evenodds.bandits import (
     switching,
 )
 from evenodds.bandits.likeliest import BREAKS, _cuts, best_shares
-from evenodds.bandits.simulation import plainly, rewards_of
+from evenodds.bandits.simulation import Simulation, plainly, rewards_of
 from evenodds.families import Bernoulli, Beta, Gamma, Gaussian, NormalInverseGamma, Poisson
 
 NINE = [i / 10 for i in range(1, 10)]
@@ -219,6 +221,27 @@ def test_growth_and_crossing():
     assert crossing(played, 1, 0) is None
 
 
+def test_growth_and_crossing_by_hand():
+    """Three policies' regret at six rounds; where it grows is told by the last four, from a tenth of the rounds on."""
+    marks = np.array([1, 50, 100, 200, 500, 1000])
+    early = marks < 100
+    lost = np.array([np.where(early, 777.0, 2 * np.log(marks) + 3), np.where(early, 777.0, 0.25 * marks + 1),
+                     [5.0, 900, 99, 1, 1, 1]])  # fmt: skip
+    runs = np.stack([lost - 1, lost + 1], axis=1)
+    none = np.zeros((3, 0, 2), np.int64)
+    played = Simulation(["log", "line", "late"], 1000, marks, runs, runs, runs, none, none, none)
+    log, line, late = growth(played)
+    assert (log["like"], log["per log round"], log["R² of log T"]) == ("log T", pytest.approx(2), pytest.approx(1))
+    assert (line["like"], line["per round"], line["R² of T"]) == ("T", pytest.approx(0.25), pytest.approx(1))
+    fitted = stats.linregress(marks[~early], lost[2, ~early])
+    assert (late["per round"], late["R² of T"]) == pytest.approx((fitted.slope, fitted.rvalue**2))
+    assert crossing(played, 2, 0) == 200  # ahead at first, behind at 50 and 100, and ahead from there on
+    assert crossing(played, 0, 2) is None
+    assert crossing(played, 0, 1) == 100  # equal is not ahead
+    ahead = dataclasses.replace(played, pseudo=runs - np.arange(3)[:, None, None] * 1e6)
+    assert crossing(ahead, 2, 1) == 1
+
+
 def test_sensitivity_names_a_setting_that_is_none():
     with pytest.raises(ValueError, match="has no setting 'd'; it has c"):
         sensitivity(UCB(), "d", [1], [0.5, 0.6], 10)
@@ -346,8 +369,6 @@ def test_dice_are_fair():
 
 
 def test_far_tails_of_the_normal_dice():
-    from scipy import stats
-
     import evenodds.bandits.kernels as k
 
     k.simulate.compiled  # noqa: B018  so that the compiler knows the dice
@@ -377,7 +398,6 @@ def test_the_quick_test_of_gamma_numbers_takes_none_that_the_slow_one_would_not(
 
 @pytest.mark.parametrize("shape", [0.02, 0.7, 1.0, 3.0, 400.0])
 def test_gamma_numbers_follow_their_distribution(shape):
-    from scipy import stats
 
     drawn = np.array(Dice(5).gammas(*[shape] * 4000))
     assert stats.kstest(drawn, "gamma", args=(shape,)).pvalue > 1e-4

@@ -116,6 +116,15 @@ def test_values_and_words_that_came_and_went():
     assert kind["distance"] == pytest.approx(1 / 3, abs=0.01)
 
 
+def test_a_word_that_came_is_so_many_times_as_frequent():
+    """In 10 of 100 texts, and then in 90 of 300: half a text more on both sides."""
+    before, after = ({"text": ["sun"] * n + ["rain"] * (of - n)} for n, of in ((10, 100), (90, 300)))
+    found = {row["word"]: row for row in drift(before, after, columns={"text": eo.Words()}).words}
+    assert (found["sun"]["before"], found["sun"]["after"], found["sun"]["change"]) == (10, 90, "came")
+    assert found["sun"]["log-ratio"] == pytest.approx(np.log((90.5 / 300) / (10.5 / 100)))
+    assert found["rain"]["log-ratio"] == pytest.approx(np.log((210.5 / 300) / (90.5 / 100)))
+
+
 def test_words_that_are_repeated_raise_no_false_alarm():
     """A text that says a word says it ten times: by tokens it would be ten times as sure as it is."""
     alarms = 0
