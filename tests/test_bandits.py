@@ -188,6 +188,16 @@ def test_a_table_of_regret_is_made_of_its_runs():
     assert played.difference(0, 1) == pytest.approx((fmean(gaps), stdev(gaps) / math.sqrt(5)))
 
 
+def test_curves_of_regret_have_the_band_of_their_level():
+    played = simulate([Greedy(), UCB()], [0.6, 0.5], 60, 5)
+    curves = played.curves(level=0.8)
+    assert curves["round"] == played.marks.tolist() * 2
+    for row, runs in zip(curves, played.regret.transpose(0, 2, 1).reshape(-1, 5), strict=True):
+        low, second, _, fourth, high = sorted(runs.tolist())  # a tenth of four steps is .4 of the first
+        assert (row["low"], row["high"]) == pytest.approx((low + 0.4 * (second - low), high - 0.4 * (high - fourth)))
+        assert (row["mean"], row["error"]) == pytest.approx((fmean(runs), stdev(runs) / math.sqrt(5)))
+
+
 def test_exp3_bears_an_adversary_that_ruins_ucb():
     rounds = 6000
     ahead = np.zeros((rounds, 2))

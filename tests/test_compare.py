@@ -140,6 +140,7 @@ def test_a_crossover_is_the_same_whichever_model_is_named_first():
     found = curves([0.3, 0.25, 0.25], [0.35, 0.3, 0.1], noise=0.05)
     losses = {measure: scores[::-1] for measure, scores in found.scores.items()}
     turned = Comparison(("b", "a"), found.sizes, found.held_out, found.learnt, losses)
+    assert len(found.crossovers) == 2
     for one, other in zip(found.crossovers, turned.crossovers, strict=True):
         assert (one.before, one.after, one.measure) == (other.before, other.after, other.measure)
         assert (one.size, one.sure) == pytest.approx((other.size, other.sure), rel=1e-12)
