@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from benchmarks import report
+from benchmarks.formulas import FORMULAS
 
 ROOT = Path(__file__).parents[1]
 FAMILIES = ("tests/test_lectures.py", "tests/test_laws_estimates.py", "tests/test_laws_families.py")
@@ -266,6 +267,7 @@ MUTATIONS = [
     ),
     Mutation(M + "bridge/fit.py", "(problem.classes - 1) / problem.classes", "1.0", ("tests/test_bridge.py",)),
     Mutation("data/values.py", "0.05 * counts[said].sum()", "0.05 * counts.sum()", ("tests/test_files.py",)),
+    *(Mutation(*formula, (tests,)) for tests, some in FORMULAS.items() for formula in some),
 ]
 
 

@@ -21,7 +21,7 @@ import evenodds as eo
 from evenodds import plots
 from evenodds.audit import stand_ins
 from evenodds.audit.delong import auc
-from evenodds.audit.gaps import exceeds
+from evenodds.audit.gaps import criterion, exceeds, gap
 from evenodds.audit.groups import BITS
 from evenodds.audit.held_out import of_folds, of_model, of_rows
 from evenodds.audit.label_shift import label_shift
@@ -553,6 +553,28 @@ def test_how_sure_a_gap_is_is_the_mean_over_a_fine_grid(high, low, margin):
     assert got == pytest.approx(stats.beta.sf(points + margin, *high).mean(), abs=5e-4)
 
 
+def test_a_criterion_is_broken_most_by_the_surest_gap_and_not_by_the_widest():
+    few, many = ((4, 2), (2, 4)), ((600, 400), (500, 500))
+    tpr, fpr = ({name: Rate(0, 1, 0, 1, False, *beta) for name, beta in zip("ab", pair)} for pair in (few, many))
+    wide, sure = (gap(m, of, "a", "b", 0.05, 0.95) for m, of in (("TPR", tpr), ("FPR", fpr)))
+    assert (wide.gap > sure.gap, wide.sure < sure.sure) == (True, True)
+    assert criterion(("TPR", "FPR"), {"TPR": tpr, "FPR": fpr}, 0.05, 0.95) == sure
+
+
+@pytest.mark.parametrize("one", [False, True])
+@pytest.mark.parametrize("other", [False, True])
+def test_a_gap_is_that_of_a_small_group_if_either_is_small(one, other):
+    known = {"a": Rate(0, 1, 0, 1, one, 3, 2), "b": Rate(0, 1, 0, 1, other, 2, 3)}
+    assert gap("TPR", known, "a", "b", 0.0, 0.95).small is (one or other)
+
+
+def test_a_small_group_is_drawn_to_the_others_by_two_rows_at_least():
+    """However unlike the groups are: all of 200, none of 200, and all of 5, beside 205.5 of 407 on average."""
+    last = rates(np.array([200.0, 0, 5]), np.array([200.0, 200, 5]), 0.95, 30)[2]
+    assert last.a + last.b == pytest.approx(5 + 2, abs=1e-9)
+    assert last.a == pytest.approx(5 + 2 * (205 + 1) / (405 + 2))
+
+
 def test_intervals_cover():
     """Of 95 % intervals of rates drawn from the prior, 95 % hold the rate: exactly so, as these are posteriors."""
     rng = np.random.default_rng(6)
@@ -576,6 +598,17 @@ def test_pooling_brings_small_groups_nearer_to_the_truth():
         held += [r.interval(0.95)[0] <= q <= r.interval(0.95)[1] for r, q in zip(found, p)]
     assert pooled < 0.5 * alone
     assert 0.92 < np.mean(held) < 0.98
+
+
+def test_the_interval_of_a_loss_is_students():
+    y, group = np.array([1, 0, 1, 1, 0, 1, 0]), list("aaaabbb")
+    p = np.array([0.9, 0.2, 0.6, 0.3, 0.5, 0.7, 0.4])
+    found = eo.Audit(by="g").of_predictions(y, group, scores=p).losses("g")
+    losses = -np.log(np.where(y == 1, p, 1 - p))
+    for name, mine in (("a", losses[:4]), ("b", losses[4:])):
+        assert found[name].mean == pytest.approx(mine.mean())
+        low, high = stats.t.interval(0.95, len(mine) - 1, mine.mean(), stats.sem(mine))
+        assert found[name].interval == pytest.approx((max(low, 0.0), high))
 
 
 def test_delong_intervals_cover():

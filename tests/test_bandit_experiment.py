@@ -13,7 +13,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from evenodds.bandits import EXP3, UCB, EpsilonGreedy, Fading, Greedy, Thompson, Windowed
 from evenodds.bandits import experiment as module
@@ -106,7 +108,10 @@ def test_measured_and_counted_rewards_and_their_range(tmp_path):
             with pytest.raises(DataError, match=r"out of range: expected 0 to 1e\+09|cannot be"):
                 money.reward("1", bad)
         assert_whole(money)
-        assert all(row["high"] - row["low"] < 2 for row in money.report()["arms"] if row["rewarded"] > 5)
+        for row in money.report()["arms"]:
+            paid = np.array([each["reward"] - 1e8 for each in money.export() if each["arm"] == row["arm"]])
+            low, high = stats.t.interval(0.95, len(paid) - 1, paid.mean(), stats.sem(paid))
+            assert (row["low"] - 1e8, row["high"] - 1e8) == pytest.approx((low, high), abs=1e-7)
     create(tmp_path / "c", ["a", "b"], UCB(), rewards="poisson")
     with Experiment(tmp_path / "c", durable=False) as clicks:
         arm = clicks.decide("x").arm

@@ -1,9 +1,11 @@
 """Evaluation from logs: unbiased, with intervals that cover; the world where bandits end."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evenodds.bandits import (
     UCB,
@@ -53,6 +55,17 @@ def test_snips_beside_its_bootstrap():
     assert ours["effective rows"] == pytest.approx(w.sum() ** 2 / (w**2).sum())
 
 
+def test_four_decisions_by_hand():
+    """Weights 2, 2, 0, 0: what they bring is 2, 0, 0, 0, with mean 1/2 and standard deviation 1."""
+    ips, snips = evaluate(Log.of("aabb", [1, 0, 1, 1], [0.5] * 4), {"a": 1.0})
+    z = stats.norm.ppf(0.975)
+    assert (ips["value"], ips["error"]) == pytest.approx((0.5, 1 / math.sqrt(4)))
+    assert (snips["value"], snips["error"]) == pytest.approx((0.5, math.sqrt(1 + 1) / 4))
+    for row in (ips, snips):
+        assert (row["low"], row["high"]) == pytest.approx((0.5 - z * row["error"], 0.5 + z * row["error"]))
+        assert (row["rows"], row["effective rows"], row["largest weight"]) == (4, 2, 2)
+
+
 def test_a_policy_evaluated_on_its_own_log_is_what_it_earned():
     log = Log.of("aabab", [1, 0, 0, 1, 1], [0.6, 0.6, 0.4, 0.6, 0.4])
     assert evaluate(log, frequencies(log))["value"] == pytest.approx([0.6, 0.6])
@@ -99,6 +112,31 @@ def test_a_few_rows_that_all_brought_the_same_are_no_certainty():
     assert never.high == pytest.approx(1 - 0.05 ** (1 / (never.accepted + 1)))  # of a flat prior's Beta(1, 1 + n)
     some = replay(Thompson(), log)
     assert 0 < some.low < some.value < some.high < 1
+
+
+class First(UCB):
+    """Takes the first arm, and writes down in which round it was asked and told."""
+
+    rounds: ClassVar[list[tuple[str, float]]] = []
+
+    def choose(self, arms, t, dice):
+        self.rounds.append(("asked", t))
+        return 0
+
+    def learn(self, arms, t, arm, reward):
+        self.rounds.append(("told", t))
+        return super().learn(arms, t, arm, reward)
+
+
+def test_replay_asks_and_tells_of_each_round_in_turn():
+    First.rounds.clear()
+    found = replay(First(), Log.of("abaab", [1.5, 1, 0, 1.5, 0], [0.5] * 5))
+    told = [(what, t) for t in (1, 2, 3) for what in ("asked", "told")]
+    assert First.rounds == [*told, ("asked", 4)]
+    error = 1.5 * math.sqrt(1 / 3) / math.sqrt(3)  # of 1.5, 0, 1.5
+    assert (found.accepted, found.rows) == (3, 5)
+    assert (found.value, found.error) == pytest.approx((1.0, error))
+    assert found.high - found.value == pytest.approx(stats.norm.ppf(0.975) * error)
 
 
 def test_logs_that_say_nothing_are_refused():

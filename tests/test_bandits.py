@@ -1,10 +1,13 @@
 """Bandits: numbers that are known, and the laws between the readable policies and the compiled ones."""
 
+import dataclasses
 import itertools
 import math
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evenodds.bandits import (
     EXP3,
@@ -37,7 +40,7 @@ from evenodds.bandits import (
     switching,
 )
 from evenodds.bandits.likeliest import BREAKS, _cuts, best_shares
-from evenodds.bandits.simulation import plainly, rewards_of
+from evenodds.bandits.simulation import Simulation, plainly, rewards_of
 from evenodds.families import Bernoulli, Beta, Gamma, Gaussian, NormalInverseGamma, Poisson
 
 NINE = [i / 10 for i in range(1, 10)]
@@ -171,6 +174,31 @@ def test_a_window_wins_where_the_world_switches():
         assert gap.mean() > 3 * gap.std() / math.sqrt(24), (played.names[plain], played.names[short])
 
 
+def test_a_table_of_regret_is_made_of_its_runs():
+    played = simulate([Greedy(), UCB()], [0.6, 0.5], 60, 5)
+    for p, row in enumerate(played.regret_table):
+        last, of_means = (runs[p, :, -1].tolist() for runs in (played.regret, played.pseudo))
+        assert (row["regret"], row["±"]) == pytest.approx((fmean(last), stdev(last) / math.sqrt(5)))
+        assert (row["pseudo-regret"], row["pseudo ±"]) == pytest.approx(
+            (fmean(of_means), stdev(of_means) / math.sqrt(5))
+        )
+        low, *_, high = sorted(last)  # a twentieth of four steps is a fifth of the first
+        second, fourth = sorted(last)[1], sorted(last)[3]
+        assert (row["5 %"], row["95 %"]) == pytest.approx((low + (second - low) / 5, high - (high - fourth) / 5))
+    gaps = (played.regret[0, :, -1] - played.regret[1, :, -1]).tolist()
+    assert played.difference(0, 1) == pytest.approx((fmean(gaps), stdev(gaps) / math.sqrt(5)))
+
+
+def test_curves_of_regret_have_the_band_of_their_level():
+    played = simulate([Greedy(), UCB()], [0.6, 0.5], 60, 5)
+    curves = played.curves(level=0.8)
+    assert curves["round"] == played.marks.tolist() * 2
+    for row, runs in zip(curves, played.regret.transpose(0, 2, 1).reshape(-1, 5), strict=True):
+        low, second, _, fourth, high = sorted(runs.tolist())  # a tenth of four steps is .4 of the first
+        assert (row["low"], row["high"]) == pytest.approx((low + 0.4 * (second - low), high - 0.4 * (high - fourth)))
+        assert (row["mean"], row["error"]) == pytest.approx((fmean(runs), stdev(runs) / math.sqrt(5)))
+
+
 def test_exp3_bears_an_adversary_that_ruins_ucb():
     rounds = 6000
     ahead = np.zeros((rounds, 2))
@@ -202,6 +230,27 @@ def test_growth_and_crossing():
     assert epsilon["per round"] == pytest.approx(0.1 / 2 * 0.4, rel=0.1)
     assert 10 < crossing(played, 0, 1) < 20_000
     assert crossing(played, 1, 0) is None
+
+
+def test_growth_and_crossing_by_hand():
+    """Three policies' regret at six rounds; where it grows is told by the last four, from a tenth of the rounds on."""
+    marks = np.array([1, 50, 100, 200, 500, 1000])
+    early = marks < 100
+    lost = np.array([np.where(early, 777.0, 2 * np.log(marks) + 3), np.where(early, 777.0, 0.25 * marks + 1),
+                     [5.0, 900, 99, 1, 1, 1]])  # fmt: skip
+    runs = np.stack([lost - 1, lost + 1], axis=1)
+    none = np.zeros((3, 0, 2), np.int64)
+    played = Simulation(["log", "line", "late"], 1000, marks, runs, runs, runs, none, none, none)
+    log, line, late = growth(played)
+    assert (log["like"], log["per log round"], log["R² of log T"]) == ("log T", pytest.approx(2), pytest.approx(1))
+    assert (line["like"], line["per round"], line["R² of T"]) == ("T", pytest.approx(0.25), pytest.approx(1))
+    fitted = stats.linregress(marks[~early], lost[2, ~early])
+    assert (late["per round"], late["R² of T"]) == pytest.approx((fitted.slope, fitted.rvalue**2))
+    assert crossing(played, 2, 0) == 200  # ahead at first, behind at 50 and 100, and ahead from there on
+    assert crossing(played, 0, 2) is None
+    assert crossing(played, 0, 1) == 100  # equal is not ahead
+    ahead = dataclasses.replace(played, pseudo=runs - np.arange(3)[:, None, None] * 1e6)
+    assert crossing(ahead, 2, 1) == 1
 
 
 def test_sensitivity_names_a_setting_that_is_none():
@@ -338,8 +387,6 @@ def test_dice_are_fair():
 
 
 def test_far_tails_of_the_normal_dice():
-    from scipy import stats
-
     import evenodds.bandits.kernels as k
 
     k.simulate.compiled  # noqa: B018  so that the compiler knows the dice
@@ -369,7 +416,6 @@ def test_the_quick_test_of_gamma_numbers_takes_none_that_the_slow_one_would_not(
 
 @pytest.mark.parametrize("shape", [0.02, 0.7, 1.0, 3.0, 400.0])
 def test_gamma_numbers_follow_their_distribution(shape):
-    from scipy import stats
 
     drawn = np.array(Dice(5).gammas(*[shape] * 4000))
     assert stats.kstest(drawn, "gamma", args=(shape,)).pvalue > 1e-4

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -133,6 +134,37 @@ def test_a_crossover_is_found_where_it_is():
     assert crossover.size == pytest.approx(100 * 10**0.25, rel=0.05)  # .05 of .2 of the way
     assert crossover.sure > 0.99
     assert "b has the smaller log loss than a" in repr(found)
+
+
+def test_a_crossover_is_the_same_whichever_model_is_named_first():
+    found = curves([0.3, 0.25, 0.25], [0.35, 0.3, 0.1], noise=0.05)
+    losses = {measure: scores[::-1] for measure, scores in found.scores.items()}
+    turned = Comparison(("b", "a"), found.sizes, found.held_out, found.learnt, losses)
+    assert len(found.crossovers) == 2
+    for one, other in zip(found.crossovers, turned.crossovers, strict=True):
+        assert (one.before, one.after, one.measure) == (other.before, other.after, other.measure)
+        assert (one.size, one.sure) == pytest.approx((other.size, other.sure), rel=1e-12)
+
+
+def test_errors_of_repetitions_are_nadeaus_and_bengios():
+    a, b = np.array([0.5, 0.3, 0.6, 0.4]), np.array([0.52, 0.36, 0.61, 0.45])
+    losses = np.stack([a, b])[:, None]
+    found = Comparison(("a", "b"), (100,), 500, 1000, {"accuracy": 1 - losses, "log loss": losses})
+    wider = np.sqrt(1 / 4 + 500 / 1000)  # than 1 / sqrt(4) of repetitions that share no rows
+    off = stats.t.ppf(0.975, 3) * np.std(a, ddof=1) * wider
+    low, high = found.interval("log loss")
+    assert (low[0, 0], high[0, 0]) == pytest.approx((0.45 - off, 0.45 + off))
+    gains = b - a
+    sure = stats.t.cdf(gains.mean() / (np.std(gains, ddof=1) * wider), 3)
+    for measure in ("accuracy", "log loss"):
+        assert found.better("a", "b", measure) == pytest.approx([sure])
+
+
+def test_the_smallest_size_has_two_rows_of_the_second_class():
+    """60 of 600 rows are: 25 have 2.5 of them, 12 would have 1.2."""
+    X = np.random.default_rng(0).normal(size=(600, 1))
+    found = compare(X, np.arange(600) % 10 == 0, {"gaussian": GaussianNB()}, repeats=2)
+    assert found.sizes == (25, 50, 100, 200, 400)
 
 
 def test_noise_is_no_sure_crossover():

@@ -26,6 +26,7 @@ PLAIN = Dialect()
         # one column
         ("age\n1\n2\n", {}),
         ("text\nHello, world\nHi, there; you\n", {"separator": ""}),
+        ("what, if any\nsun\nrain\nfog, wind\nhail\n", {"separator": ""}),  # a comma cuts the first row, and few others
         # separators inside cells
         ('name;n\n"a;b";1\n"c;d;e";2\n', {"separator": ";"}),
         ('name,n\n"a;b",1\n"c;d",2\n', {}),
@@ -152,6 +153,7 @@ def test_what_is_told_about_numbers_is_not_looked_for():
         ("country,1990,1991\nFrance,1.5,2.5\nSpain,3.5,4.5\n", True),
         ("country,2020\nFrance,67\nSpain,47\n", True),
         ("country,1990,2000,2010\n", True),
+        ("country,1800,2100\nFrance,1.5,2.5\nSpain,3.5,4.5\n", True),
         ("label,0,1,2,3\n7,0,255,13,0\n1,9,0,0,11\n", True),
         (",0,1,2\n0,5.1,3.5,1.4\n1,4.9,3.0,1.4\n", True),
         # numbers that are not
@@ -162,6 +164,11 @@ def test_what_is_told_about_numbers_is_not_looked_for():
         ("a,5,3,1\nb,9,2,2\nc,8,1,7\n", False),
         ("a,1.5,2.5,3.5\nb,9,2,2\nc,8,1,7\n", False),
         ("n," + "9" * 5000 + "\nm,1\n", False),  # no year
+        ("France,1799,2100\nSpain,1.5,2.5\nItaly,3.5,4.5\n", False),
+        ("France,1800,2101\nSpain,1.5,2.5\nItaly,3.5,4.5\n", False),
+        # nine of ten cells below are numbers; eight are not enough
+        ("7\n" + "10\n" * 9 + "a\n", False),
+        ("7\n" + "10\n" * 8 + "a\na\n", True),
     ],
     ids=lambda x: repr(x)[:60],
 )

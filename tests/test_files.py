@@ -26,7 +26,7 @@ from evenodds.data.passes import number
 from evenodds.data.source import Memory
 from evenodds.data.sum import fold_of
 from evenodds.data.typed_files import JsonReader, LineReader
-from evenodds.data.values import typed
+from evenodds.data.values import _values, typed
 from evenodds.models.learn import learn, more
 from evenodds.texts import Marks, Texts
 from evenodds.threads import in_order, threads_for
@@ -323,6 +323,12 @@ def test_no_separator_is_one_column(tmp_path):
 def test_a_twentieth_of_what_is_there_may_be_no_number_among_20_that_are(different, odd, missing, numeric):
     cells = [*map(str, range(different)), *["oops"] * odd, *[" NA "] * missing]
     assert pa.types.is_integer(typed(Texts.of(cells), Marks()).type) == numeric
+
+
+def test_whole_numbers_are_those_of_64_bits_with_a_sign_or_without():
+    ends = [-(2**63) - 1, -(2**63), 2**64 - 1, 2**64]
+    found = _values([str(end) for end in ends], "int", Marks())
+    assert found == [None, str(-(2**63)), str(2**64 - 1), None]
 
 
 def test_a_pipe_is_read_once(tmp_path, monkeypatch):

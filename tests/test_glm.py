@@ -689,6 +689,27 @@ def test_the_variance_under_a_weak_prior_is_that_without():
     assert weak == pytest.approx(none, rel=1e-10)
 
 
+@pytest.mark.parametrize("how", [{"prior": 0.5}, {"variance": 30.0}], ids=str)
+def test_coefficients_under_a_prior_or_a_told_variance_are_judged_by_the_normal_distribution(how):
+    frame = table(40)
+    model = eo.GLM(**how).fit(features(frame), frame["weight"]).model_
+    for row in model.table(0.9):
+        assert row["z"] == pytest.approx(row["estimate"] / row["error"])
+        assert row["p"] == pytest.approx(2 * stats.norm.sf(abs(row["z"])))
+        off = stats.norm.ppf(0.95) * row["error"]
+        assert (row["low"], row["high"]) == pytest.approx((row["estimate"] - off, row["estimate"] + off))
+
+
+def test_a_variance_that_is_told_is_that_of_the_likelihood_and_no_parameter():
+    frame = table()
+    X, y = features(frame), frame["weight"].to_numpy()
+    told = eo.GLM(variance=30.0).fit(X, y)
+    log = stats.norm.logpdf(y, told.predict(X), np.sqrt(30.0)).sum()
+    assert told.model_.totals.log_likelihood == pytest.approx(log, rel=1e-12)
+    assert told.model_.aic == pytest.approx(-2 * log + 2 * 6, rel=1e-12)
+    assert told.model_.bic == pytest.approx(-2 * log + np.log(400) * 6, rel=1e-12)
+
+
 def test_jeffreys_adds_half_a_success_and_half_a_failure():
     ones = pd.DataFrame({"x": np.zeros(10)})
     with pytest.warns(eo.RegressionWarning, match="constant|zero"):

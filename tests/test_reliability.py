@@ -83,6 +83,17 @@ def test_bins_are_of_equal_mass():
         assert len(next(v for v in row.values() if isinstance(v, str))) <= 33
 
 
+def test_rows_of_one_score_are_in_the_bin_of_their_middle():
+    """Of 60 and 40 rows the middles lie at .3 and .8: one in each half. Turned round, the halves are the same."""
+    for rows in ([60, 40], [40, 60], [20, 25, 55]):
+        odds = np.repeat(np.arange(len(rows)) - 1.0, rows)
+        y = np.arange(len(odds)) % 3 == 0
+        middles = (np.cumsum(rows) - np.array(rows) / 2) / 100
+        wanted = [sum(n for n, at in zip(rows, middles) if half == int(2 * at)) for half in (0, 1)]
+        assert reliability(odds, y, bins=2).table["rows"] == wanted
+        assert reliability(-odds, ~y, bins=2).table["rows"] == wanted[::-1]
+
+
 def test_rows_that_are_alike_share_a_bin():
     """Folds predict rows that are alike by models that differ a little: those must not be told apart."""
     odds = np.repeat([-1.8, -1.75, -1.7, 0.5], 100)

@@ -116,6 +116,15 @@ def test_values_and_words_that_came_and_went():
     assert kind["distance"] == pytest.approx(1 / 3, abs=0.01)
 
 
+def test_a_word_that_came_is_so_many_times_as_frequent():
+    """In 10 of 100 texts, and then in 90 of 300: half a text more on both sides."""
+    before, after = ({"text": ["sun"] * n + ["rain"] * (of - n)} for n, of in ((10, 100), (90, 300)))
+    found = {row["word"]: row for row in drift(before, after, columns={"text": eo.Words()}).words}
+    assert (found["sun"]["before"], found["sun"]["after"], found["sun"]["change"]) == (10, 90, "came")
+    assert found["sun"]["log-ratio"] == pytest.approx(np.log((90.5 / 300) / (10.5 / 100)))
+    assert found["rain"]["log-ratio"] == pytest.approx(np.log((210.5 / 300) / (90.5 / 100)))
+
+
 def test_words_that_are_repeated_raise_no_false_alarm():
     """A text that says a word says it ten times: by tokens it would be ten times as sure as it is."""
     alarms = 0
@@ -353,6 +362,17 @@ def test_evidence_that_flips_its_sign():
     data = {"site": np.array(["land", "sea"])[site].tolist(), "water": water, "beak": rng.normal(y), "bird": y}
     found = environments(data, "bird", "site")
     assert {row["column"] for row in found.flips} == {"water"}
+
+
+def test_the_log_odds_of_what_flips_are_those_of_its_four_counts():
+    """400 of 500 birds of one class are on a lake, 100 of the other; at the other site it is the other way round."""
+    lakes = {("land", 0): 400, ("land", 1): 100, ("sea", 0): 150, ("sea", 1): 300}
+    cells = [(site, bird, "lake" if i < n else "wood") for (site, bird), n in lakes.items() for i in range(500)]
+    found = environments(dict(zip(("site", "bird", "where"), map(list, zip(*cells)))), "bird", "site")
+    [lake] = [row for row in found.flips if row["value"] == "lake"]
+    assert (lake["for 1 at"], lake["for 0 at"]) == ("sea", "land")
+    at_sea = np.log(300.5 / 200.5) - np.log(150.5 / 350.5)
+    assert (lake["log-odds"], lake["log-odds there"]) == pytest.approx((at_sea, -2 * np.log(400.5 / 100.5)))
 
 
 def test_words_that_flip_and_give_a_site_away():

@@ -6,10 +6,10 @@ import pytest
 from scipy import stats
 
 import evenodds as eo
-from evenodds.audit.counted import association, association_within, exact, means
+from evenodds.audit.counted import association, association_within, exact, means, moments_of
 from evenodds.audit.crossed import cross
 from evenodds.audit.stand_ins import evidence, of_model
-from evenodds.audit.word_tests import word_tests
+from evenodds.audit.word_tests import _few_false, bonferroni, holm, word_tests
 from evenodds.data.files import read
 
 
@@ -59,6 +59,17 @@ def test_words_that_stand_in_for_a_group():
     assert all(row["evidence"] == 0.0 for row in found.words)  # they tell nothing of the class
     assert found.named == ["cv"]
     assert "rugby (1)" in " ".join(found.sentences())
+
+
+def test_a_word_that_stands_in_is_so_many_times_as_frequent_as_elsewhere():
+    """Of 100 women 80 say it, of 200 men 40: half a text more of each, of one text more."""
+    says = ["captain" if i < n else "member" for n, of in ((80, 100), (40, 200)) for i in range(of)]
+    rows = pd.DataFrame({"cv": says, "sex": ["f"] * 100 + ["m"] * 200, "hired": np.arange(300) % 2})
+    model = eo.NaiveBayes(columns={"cv": eo.Words()}).fit(rows[["cv", "hired"]], "hired").model_
+    found = {row["word"]: row for row in of_model(model, read(rows), "sex").words}
+    assert (found["captain"]["group"], found["member"]["group"]) == ("f", "m")
+    assert found["captain"]["log-ratio"] == pytest.approx(np.log((80.5 / 101) / (40.5 / 201)))
+    assert found["member"]["log-ratio"] == pytest.approx(np.log((160.5 / 201) / (20.5 / 101)))
 
 
 def test_nothing_stands_in_where_nothing_does():
@@ -168,6 +179,23 @@ def test_a_column_that_is_the_group_stands_in_for_it_however_rare_it_is():
     rows["size"], rows["y"] = rng.normal(5.0 * few, 1), rng.integers(0, 2, 1000)
     found = of_model(eo.NaiveBayes().fit(rows.drop(columns="abroad"), "y").model_, read(rows), "abroad")
     assert found.named == ["permit", "size"]
+
+
+def test_tests_are_judged_together_as_holm_and_as_benjamini_and_hochberg_do():
+    assert holm([0.02, 0.001, 0.03], 0.95) == [True, True, True]  # .001 · 3, .02 · 2 and .03 are .05 at most
+    assert holm([0.04, 0.03, 0.001], 0.95) == [False, False, True]  # .03 · 2 is not, and ends it: .04 does not count
+    p = np.array([0.9, 0.024, 0.039, 0.009, 0.029])  # beside .01, .02, …, .05: the fourth is the last that is within
+    assert _few_false(p, 0.95).tolist() == [3, 1, 4, 2]
+    assert bonferroni(p) == pytest.approx(5 * 0.009)
+    assert bonferroni(p[:1]) == 0.9
+
+
+def test_moments_of_classes_are_those_of_their_rows():
+    x, y = np.array([1.0, 2, 4, 7, 9]), list("aaabb")
+    model = eo.NaiveBayes(columns=eo.Gaussian).fit({"x": x}, y).model_
+    n, mean, variance = moments_of(model, "x")
+    assert (n.tolist(), mean.tolist()) == ([3, 2], pytest.approx([7 / 3, 8]))
+    assert variance.tolist() == pytest.approx([x[:3].var(ddof=1), x[3:].var(ddof=1)])
 
 
 def test_means_are_compared_as_welch_does():

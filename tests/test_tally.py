@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evenodds import tally as tally_module
 from evenodds.data.passes import Summed, added
 from evenodds.errors import DataError
-from evenodds.families import Bernoulli, Binned, Categorical, Gaussian
+from evenodds.families import Bernoulli, Binned, Categorical, Gaussian, WordCounts
 from evenodds.families.leaves import Rows
 from evenodds.labels import Fixed, Grid, Labels
 from evenodds.schema import Column
@@ -130,6 +130,21 @@ def test_counts_stay_integers_beyond_the_digits_of_a_double():
     assert (large * 2)["c", "labels"][0, 0] == 2**61 + 2
     half = large * 0.5 + large * 0.5
     assert half == large
+
+
+def test_counts_that_no_integer_holds_any_more_are_scaled_as_numbers():
+    large = counts(["a", "b"], [2**40 + 1, 3]) * 2**30
+    found = {at[2]: n for at, n in numbers(large).items()}
+    assert found == {"a": float(2**70 + 2**30), "b": 3.0 * 2**30}
+
+
+def test_words_taken_from_a_tally_that_has_none_are_owed():
+    texts = WordCounts.tally(["free prize free", "free beer"])
+    nothing = Tally.of(texts.groups, {})
+    owed = nothing - texts
+    assert owed.lists["x", "words"].documents.tolist() == [-2]
+    assert owed + texts == nothing
+    assert owed + texts + texts == texts
 
 
 def test_scaling_by_group_scales_each_groups_numbers():

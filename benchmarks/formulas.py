@@ -1,0 +1,80 @@
+"""More formulas that `mutations` spoils: what is what, and what instead, under the tests that stand nearest to them."""
+
+FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "tests/test_tally.py": (
+        ("exact.py", "_largest(numbers) * _largest(factors) < 2**62", "True"),
+        ("exact.py", "2.0**-53 * np.maximum", "2.0**-20 * np.maximum"),
+        ("tally.py", "counts.scaled(np.full(len(a.groups), -1))", "counts"),
+    ),
+    "tests/test_dialect.py": (
+        ("data/dialect.py", "many > len(rows) / 2 and score > best", "score > best"),
+        ("data/dialect.py", "round(many / len(rows), 1), -order", "round(many / len(rows), 1), order"),
+        ("data/dialect.py", "max(lengths) <= 3", "max(lengths) <= 4"),
+        ("data/dialect.py", ">= 0.9 * len(below)", "> 0.5 * len(below)"),
+        ("data/dialect.py", "1800 <= value <= 2100", "1000 <= value <= 2100"),
+        ("data/dialect.py", "1 if 2 * len(set(below)) <= len(below) else 0", "1"),
+    ),
+    "tests/test_inputs.py": (
+        ("kinds.py", "t.is_integer(type_) and named and distinct", "named and distinct"),
+        ("kinds.py", "nearly = often < 1 / 0.9 and", "nearly = often < 1 / 0.5 and"),
+    ),
+    "tests/test_files.py": (
+        ("data/values.py", "numeric.sum() >= 20", "numeric.sum() >= 1"),
+        ("data/values.py", "<= int(text) < 2**64", "<= int(text) < 2**63"),
+    ),
+    "tests/test_text_neighbours.py": (("text/neighbours.py", "differ <= 2 * distance - longer", "differ <= distance"),),
+    "tests/test_reliability.py": (
+        ("audit/reliability.py", "(n.cumsum() - n / 2) / n.sum()", "n.cumsum() / (n.sum() + 1)"),
+        ("audit/reliability.py", "first = each if new else first", "first = each"),
+        ("audit/reliability.py", "mean - own, -spread * SLOPES)", "mean - own, -spread)"),
+    ),
+    "tests/test_audit.py": (
+        ("audit/gaps.py", "one.small or other.small", "one.small and other.small"),
+        ("audit/gaps.py", "key=lambda g: (g.sure, g.gap)", "key=lambda g: (g.gap, g.sure)"),
+        ("audit/rates.py", '"pooled", COLUMN), 2.0)', '"pooled", COLUMN), 0.0)'),
+        ("audit/audited.py", "/ m - mean**2, 0.0) / (m - 1)", "/ m - mean**2, 0.0) / m"),
+        ("audit/delong.py", "(placed - mean) ** 2 / (m - 1) / m", "(placed - mean) ** 2 / m / m"),
+    ),
+    "tests/test_stand_ins.py": (
+        ("audit/counted.py", "squares / np.maximum(n - 1, 1)", "squares / np.maximum(n, 1)"),
+        ("audit/counted.py", "p[log_p <= log_p[first == a] + 1e-9]", "p[first >= a]"),
+        ("audit/word_tests.py", "np.arange(len(values), 0, -1)", "len(values)"),
+        ("audit/word_tests.py", "np.logical_and.accumulate(values[order]", "np.asarray(values[order]"),
+        ("audit/word_tests.py", "float(p.min()) * len(p)", "float(p.min())"),
+        ("audit/word_tests.py", "order[: within[-1] + 1]", "order[: within[0] + 1]"),
+        ("audit/stand_ins.py", "(tests.totals.sum() - tests.totals[top] + 1)", "(tests.totals.sum() + 1)"),
+    ),
+    "tests/test_shift.py": (
+        ("audit/environments.py", "totals[at] - table[:, at] + 0.5", "totals[at] + 0.5"),
+        ("audit/shift.py", "((found.table[found.sure] + 0.5) / here)", "(found.table[found.sure] + 0.5)"),
+    ),
+    "tests/test_compare.py": (
+        ("audit/compare.py", "stdtr(gains.shape[1] - 1,", "stdtr(gains.shape[1],"),
+        ("audit/compare.py", "shape[2] - 1, 1 - tail_of(LEVEL)", "shape[2], 1 - tail_of(LEVEL)"),
+        ("audit/compare.py", "1 / repeats + self.held_out / self.learnt", "1 / repeats"),
+        ("audit/compare.py", "2 * counts.sum() / counts[1]", "counts.sum() / counts[1]"),
+    ),
+    "tests/test_bandit_offline.py": (
+        ("bandits/offline.py", "learn(known, float(len(earned)), arm", "learn(known, float(len(earned) + 1), arm"),
+        ("bandits/offline.py", "np.std(earned, ddof=1)", "np.std(earned)"),
+        ("bandits/offline.py", "np.std(w * r, ddof=1)", "np.std(w * r)"),
+    ),
+    "tests/test_bandits.py": (
+        ("bandits/policies.py", "-arms.n if t <= self.T0", "-arms.n if t < self.T0"),
+        ("bandits/simulation.py", "values.std(ddof=1) /", "values.std() /"),
+        ("bandits/simulation.py", "np.quantile(values, [tail, 1 - tail]", "np.quantile(values, [tail, 1 - 2 * tail]"),
+        ("bandits/study.py", "behind[-1] + 1]", "behind[-1]]"),
+    ),
+    "tests/test_glm.py": (
+        ("models/glm/regression.py", "is Gaussian and self.settings.variance is None", "is Gaussian"),
+        ("models/glm/notes.py", "settings.variance if settings.variance is not None else rss / n", "rss / n"),
+        ("models/glm/inference.py", "count / max(count - rank, 1.0)", "count / max(count - 1, 1.0)"),
+        ("models/glm/inference.py", " + loss.spread(tile.y)", ""),
+        (
+            "models/glm/inference.py",
+            "settings.variance is None and settings.prior is None",
+            "settings.variance is None",
+        ),
+        ("models/glm/losses.py", "return np.asarray(y + entr(y))", "return np.asarray(entr(y))"),
+    ),
+}
