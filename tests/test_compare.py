@@ -220,6 +220,8 @@ def test_an_interval_does_not_depend_on_the_other_sizes(compared):
         ({"models": ["naive", "guess"]}, "model 'guess' not found; the models are 'naive'"),
         ({"models": ["naiv"]}, "did you mean 'naive'"),
         ({"models": {}}, "no model to compare"),
+        ({"models": [GaussianNB()]}, "models: expected names, such as \\['naive'\\], or estimators by name"),
+        ({"models": GaussianNB()}, "models: expected names"),
         ({"models": ["naive"], "without": ["x9"]}, "'x9' not found"),
     ],
 )
@@ -233,6 +235,11 @@ def test_a_table_without_its_only_column_is_nothing_to_compare(models):
     X, y = shifted(columns=1)
     with pytest.raises(eo.DataError, match="without 'x0' there is no column left to learn from"):
         compare(X, y, models, without=["x0"])
+
+
+def test_one_name_may_stand_alone():
+    found = compare(titanic(), "survived", "naive", without="sex", sizes=[50], repeats=2)
+    assert found.models == ("naive", "naive without sex")
 
 
 def test_one_class_is_nothing_to_compare():

@@ -1014,6 +1014,7 @@ def test_the_row_of_a_file_that_is_refused_is_named_by_its_place_in_it(tmp_path)
     ("settings", "message"),
     [
         ({"family": eo.Binned}, "family=Binned: expected one of Gaussian"),
+        ({"family": "Poisson"}, r"family='Poisson': .*; give the class, not its name: GLM\(Poisson\)"),
         ({"prior": "flat"}, "prior='flat'"),
         ({"prior": -1.0}, "0 or more"),
         ({"prior": "jeffreys"}, "for the Bernoulli"),

@@ -454,6 +454,7 @@ def test_not_converged_is_told():
     ("how", "message"),
     [
         ({"family": eo.LogGaussian}, "expected Gaussian, Bernoulli, Poisson or Categorical"),
+        ({"family": "poisson"}, r"Poisson or Categorical; give the class, not its name: Mixture\(Poisson\)"),
         ({"k": 0}, "expected a number of components"),
         ({"k": []}, "k is empty"),
         ({"k": "many"}, "expected a number of components"),

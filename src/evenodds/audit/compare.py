@@ -7,7 +7,7 @@ and the first n are learnt: the sets are nested, stratified, and the same for al
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,12 +174,12 @@ class Comparison:
 def compare(
     X: Any,
     y: Any,
-    models: Mapping[str, Any] | Sequence[str] | None = None,
+    models: Mapping[str, Any] | Sequence[str] | str | None = None,
     *,
     sizes: Sequence[int] | None = None,
     repeats: int = 10,
     held_out: float = 1 / 3,
-    without: Sequence[str] = (),
+    without: str | Sequence[str] = (),
     schema: Schema | None = None,
     random_state: int = 0,
     threads: int | None = None,
@@ -194,12 +194,14 @@ def compare(
     truth = target_codes(as_column(raw), rows)
     if not 0 < held_out < 1 or repeats < 2:
         raise ValueError(f"held_out={held_out}, repeats={repeats}: expected a share of the rows, and 2 or more")
+    without = [without] if isinstance(without, str) else without
     if not isinstance(models, Mapping):
+        named = _named(models or CONTENDERS)
         if schema is None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SchemaWarning)
                 schema = Schema(decide(table(X)), "class")
-        models = contenders(list(models or CONTENDERS), schema)
+        models = contenders(named, schema)
     if not models:
         raise DataError("there is no model to compare")
     runs = {name: (model, X) for name, model in models.items()}
@@ -287,6 +289,14 @@ def _parted(X: Any, y: Any) -> tuple[Any, Any]:
         return table(X) if isinstance(X, Mapping) else X, y
     whole = table(X)
     return (drop(X, y) if has_frame(X) else whole.without(y)), whole[y]
+
+
+def _named(models: Any) -> list[str]:
+    """Names of models, of which one may stand alone."""
+    found = list(models) if isinstance(models, Iterable) and not isinstance(models, str) else [models]
+    if not all(isinstance(name, str) for name in found):
+        raise DataError("models: expected names, such as ['naive'], or estimators by name, {'mine': NaiveBayes()}")
+    return found
 
 
 def _without(model: Any, X: Any, column: str) -> tuple[Any, Any]:

@@ -48,7 +48,8 @@ class RegressionSettings:
     def __post_init__(self) -> None:
         if self.family not in FAMILIES.values():
             name = getattr(self.family, "__name__", repr(self.family))
-            raise ValueError(f"family={name}: expected one of {', '.join(FAMILIES)}")
+            rest = "; give the class, not its name: GLM(Poisson)" if isinstance(self.family, str) else ""
+            raise ValueError(f"family={name}: expected one of {', '.join(FAMILIES)}{rest}")
         for name, allowed in (("errors", ERRORS), ("solver", SOLVERS), ("missing", ("refuse", "drop"))):
             one_of(name, getattr(self, name), allowed)
         for name in ("tol", "rate", "variance"):

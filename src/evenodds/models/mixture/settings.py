@@ -45,7 +45,8 @@ class MixtureSettings:
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES.values():
-            raise ValueError(f"family={self.family!r}: expected Gaussian, Bernoulli, Poisson or Categorical")
+            rest = "; give the class, not its name: Mixture(Poisson)" if isinstance(self.family, str) else ""
+            raise ValueError(f"family={self.family!r}: expected Gaussian, Bernoulli, Poisson or Categorical{rest}")
         for name, allowed in (("covariance", COVARIANCES), ("criterion", CRITERIA), ("start", STARTS)):
             one_of(name, getattr(self, name), allowed)
         if self.covariance != "full" and self.family is not Gaussian:
