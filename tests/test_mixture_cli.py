@@ -40,6 +40,9 @@ def test_it_prints_the_components_and_saves_them(folder):
     mixture = eo.Mixture(k=[1, 2, 3], random_state=0).fit(rows)
     np.testing.assert_allclose(eo.load(out).weights, mixture.weights_, rtol=1e-9)
     assert done.stdout == mixture.model_.describe() + "\n"
+    assert "\nthe least BIC of 3 numbers of components:\n" in done.stdout
+    cut = run("mixture", folder / "geyser.csv", "--columns", "eruption,wait", "-k", "1,2").stdout
+    assert "numbers of components; none above 2 was tried, and some may have less:" in cut  # the end is no minimum
     assert done.stdout.startswith("2 full Gaussian components of eruption, wait: 272 rows")
     assert run("show", out).stdout == done.stdout
     assert json.loads(run("show", out, "--json").stdout)["k"] == 2

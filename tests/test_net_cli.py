@@ -78,6 +78,25 @@ def test_the_graph_is_learnt(folder):
     assert Network.read(folder / "star.bif").query("survived")["yes"] == pytest.approx(711 / 2201)
 
 
+def test_the_nodes_are_the_columns_that_are_named(folder):
+    path = folder / "titanic.csv"
+    people = ["--weight", "people"]
+    for learnt in (("learn", "--search", "tan"), ("learn", "--missing", "em"), ("fit",)):
+        out = folder / "some.eo"
+        run("net", *learnt, path, "-t", "survived", "-c", "sex,class", *people, "-o", out)
+        assert set(Network.load(out).states) == {"sex", "class", "survived"}, learnt
+    again = json.loads(run("net", "learn", path, "-c", "sex", "--columns", "class", *people, "--json").stdout)
+    assert len(again["edges"]) == 1
+    named = run("net", "learn", path, "-c", "sex,clas", *people, code=3)
+    assert "titanic.csv: column 'clas' not found; did you mean 'class'?" in named.stderr
+    both = run("net", "fit", path, "--graph", "sex -> class", "-c", "sex", "-o", folder / "some.eo", code=2)
+    assert "--columns: the --graph says which columns are nodes" in both.stderr
+    numbers = folder / "numbers.csv"
+    numbers.write_text("id,a,b\n" + "".join(f"{i},{i % 2},{i % 3}\n" for i in range(60)))
+    assert "; or name the others with --columns" in run("net", "learn", numbers, code=3).stderr
+    run("net", "learn", numbers, "--columns", "a,b")
+
+
 def test_separated_says_why(folder):
     shown = run("net", "separated", folder / "asia.bif", "asia", "smoke", "--given", "dysp").stdout
     assert shown.startswith("asia and smoke are not separated given dysp: 2 paths are open\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenodds.cli import data, options, said
-from evenodds.cli.commands import Command
+from evenodds.cli.commands import Command, Listed
 from evenodds.cli.output import WrongUsageError, print_json, print_lines, wrong_usage
 from evenodds.cli.paths import Written, check_outputs, kind_of
 
@@ -49,6 +49,7 @@ class Tables:
     """How tables are learnt."""
 
     target: str | None
+    columns: str | None
     cuts: tuple[str, ...]
     missing: Any
     prior: Any
@@ -61,6 +62,9 @@ tables = options.gathered(
     Tables,
     "tables",
     click.option("-t", "--target", metavar="COLUMN", help="The column of the classes."),
+    click.option(
+        "-c", "--columns", cls=Listed, metavar="A,B", help="The nodes, by commas, beside the target; all if not given."
+    ),
     click.option(
         "--cut",
         "cuts",
@@ -112,6 +116,8 @@ def fit(
     """
     if graph is None and tables.target is None:
         raise WrongUsageError("which graph? Write it with --graph 'a -> b', or name a --target for a star")
+    if graph is not None:
+        options.refuse("the --graph says which columns are nodes", "columns")
     found = _learn(structure_of(graph) if graph else None, None, {}, paths, tables, reading)
     _save(found, "bic", found.network.structure_score(), output, as_json, reading.quiet)
 
@@ -143,6 +149,7 @@ def learn(
 
     \b
       evenodds net learn titanic.csv --search tan -t survived -o titanic.eo
+      evenodds net learn people.csv --columns age,smokes,ill --cut age=4
       evenodds net learn patients.csv --criterion bdeu --forbid "symptom -> disease"
     """
     from evenodds.models.bayes_net.structure import edges_of
@@ -191,9 +198,11 @@ def _learn(
 
     auto, text = tables.smoothing == "auto", tables.smoothing
     strength: Any = text if auto else said.number("--smoothing", text, "auto")
+    nodes = None if tables.columns is None else tuple(said.names("--columns", tables.columns))
     with wrong_usage():
         settings = Settings(tables.estimate, tables.prior, strength)
-        wanted = Wanted(structure, search, tables.target, missing=tables.missing, cuts=_cuts(tables.cuts), **more)
+        more = {**more, "missing": tables.missing, "cuts": _cuts(tables.cuts), "nodes": nodes}
+        wanted = Wanted(structure, search, tables.target, **more)
     source = reading.files(paths).rereadable()
     with data.notes(reading.quiet), data.progress(source, "learning", reading.quiet):
         found = learn_from(source, wanted, settings, weights=tables.weight, threads=reading.threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -35,7 +35,8 @@ Missing = Literal["ignore", "em"]
 class Wanted:
     """What is to be learnt: a graph that is given, or how it is searched for; and what becomes of missing cells.
 
-    Of a climb `structure` is the start. Where neither is told, the graph is a star.
+    Of a climb `structure` is the start. Where neither is told, the graph is a star. Without a graph `nodes` are the
+    columns that it is to have, beside the target; all of them if not told.
     """
 
     structure: Structure | None = None
@@ -50,6 +51,7 @@ class Wanted:
     cuts: Mapping[str, Any] = field(default_factory=dict)
     columns: Columns | None = None  # as other rows were read, where these are to be added to them
     random_state: Seed = 0
+    nodes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.search is not None:
@@ -95,7 +97,7 @@ def learn(
     """The network of a source's rows."""
     given, tables = dict(states or {}), dict(by_hand or {})
     sample = source.sample()
-    names = [name for name in sample.columns if name != weights] if wanted.graph is None else [*wanted.graph.nodes]
+    names = _nodes(sample.columns, wanted, weights)
     for name in given:
         if name not in names:
             raise DataError(did_you_mean(name, names, "node"))
@@ -130,6 +132,15 @@ def learn(
     }  # fmt: skip
     network = Network.learnt(structure, expected, settings, columns, given, tables)
     return Learnt(network.telling(wanted.target), report, tuple(filled.objective))
+
+
+def _nodes(columns: Iterable[str], wanted: Wanted, weights: str | None) -> list[str]:
+    """Which columns the nodes are."""
+    if wanted.graph is not None:
+        return [*wanted.graph.nodes]
+    if wanted.nodes is not None:
+        columns = dict.fromkeys((*wanted.nodes, *([] if wanted.target is None else [wanted.target])))
+    return [name for name in columns if name != weights]
 
 
 def find_structure(rows: Encoded, wanted: Wanted) -> Structure:

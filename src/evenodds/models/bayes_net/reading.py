@@ -75,8 +75,9 @@ class Columns:
                 raise DataError(
                     f"column {name!r} has {many} different numbers: a node has a few states; cut it, as in "
                     + remedy(
-                        f"cuts={{{name!r}: 5}} for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}",
-                        f"--cut {as_word(name)}=5 for five parts of equal mass, or --cut {as_word(name)}=5,18",
+                        f"cuts={{{name!r}: 5}} for five parts of equal mass, or cuts={{{name!r}: [5, 18]}}; or drop it",
+                        f"--cut {as_word(name)}=5 for five parts of equal mass, or --cut {as_word(name)}=5,18; or name "
+                        "the others with --columns",
                     )
                 )
         return cls(kinds, edges)

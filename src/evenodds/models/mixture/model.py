@@ -150,7 +150,9 @@ class MixtureModel(Saved):
             repr(self.table()),
         ]
         if len(self.tried) > 1:
-            lines += ["", f"the least {self.settings.criterion.upper()} of {len(self.tried)} numbers of components:"]
+            criterion, most = self.settings.criterion.upper(), max(one.k for one in self.tried)
+            end = f"; none above {most} was tried, and some may have less" if self.k == most else ""
+            lines += ["", f"the least {criterion} of {len(self.tried)} numbers of components{end}:"]
             lines.append(repr(self.curve()))
         return "\n".join(lines)
 
