@@ -188,6 +188,12 @@ def test_a_model_and_no_rows_cannot_be_compared():
         since(model, {name: np.array(values)[:0] for name, values in rows(100, 1).items()})
 
 
+def test_a_value_that_no_row_has_moves_nothing():
+    """Of a column without holes that is how many rows lack it; counted as one row, it took a share from what moved."""
+    table = np.array([[30.0, 20], [70, 80]])
+    assert moved(np.vstack([table, [[0.0, 0]]])) == moved(table) > 0
+
+
 @pytest.mark.parametrize(("values", "before", "after"), [(2, 2000, 2000), (8, 2000, 500), (5000, 2000, 3000)])
 def test_rows_that_chance_moves_have_not_moved(values, before, after):
     """Of 5,000 values, most of which are rare, half of the rows are elsewhere by chance."""
