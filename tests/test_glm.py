@@ -1274,3 +1274,9 @@ def test_without_an_intercept_the_page_does_not_speak_of_one():
     page = repr(eo.GLM(eo.Bernoulli, intercept=False).fit(rows, [0, 1, 0, 1]).summary())
     assert f"of no coefficient {8 * np.log(2):.4f}" in page
     assert "of the intercept alone" in repr(eo.GLM(eo.Bernoulli).fit(rows, [0, 1, 0, 1]).summary())
+
+
+def test_of_nothing_explained_the_page_says_0():
+    with pytest.warns(eo.RegressionWarning, match="constant"):
+        page = repr(eo.GLM().fit([[1.0], [1.0], [1.0]], [2.0, 3.0, 4.0]).summary())
+    assert "R² 0.0000" in page

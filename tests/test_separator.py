@@ -331,3 +331,16 @@ def test_separate_refuses_with_a_sentence(hours, tmp_path):
     one = tmp_path / "one.csv"
     one.write_text("x,y\n1,a\n2,a\n")
     assert "only one class" in run("separate", one, "-t", "y", code=3).stderr
+
+
+@pytest.mark.parametrize("seed", [4, 6])
+def test_where_no_line_helps_all_weights_are_0(seed):
+    """Of classes that nothing tells, what the program leaves of its zeros would choose a class by its rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(seed + 1):
+        X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    line = eo.LinearSeparator().fit(X, y)
+    assert line.slack_ == pytest.approx(60)
+    assert not line.coef_.any()
+    assert not line.intercept_.any()
+    assert not line.predict(X).any()

@@ -6,7 +6,7 @@ from scipy import stats
 
 import evenodds as eo
 from evenodds import plots
-from evenodds.audit.counted import association, moved
+from evenodds.audit.counted import association, counts_of, missing, moved
 from evenodds.audit.delong import auc
 from evenodds.audit.environments import environments
 from evenodds.audit.invented import marked_scans, school_grades
@@ -195,6 +195,26 @@ def test_a_model_and_no_rows_cannot_be_compared():
     model = eo.NaiveBayes().fit(rows(100, 0), "city").model_
     with pytest.raises(eo.DataError, match="has no rows"):
         since(model, {name: np.array(values)[:0] for name, values in rows(100, 1).items()})
+
+
+def test_a_value_that_no_row_has_moves_nothing():
+    """Of a column without holes that is how many rows lack it; counted as one row, it took a share from what moved."""
+    table = np.array([[30.0, 20], [70, 80]])
+    assert moved(np.vstack([table, [[0.0, 0]]])) == moved(table) > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_sums_of_weights_have_lost_is_not_missing(seed):
+    rng = np.random.default_rng(seed)
+    sides = []
+    for _ in range(2):
+        columns = {"city": rng.choice(["Rome", "Oslo", "Bern"], 1000)}
+        y, weights = rng.choice(["a", "b"], 1000), 7 * rng.random(1000)
+        sides.append(eo.NaiveBayes().fit(columns, y, sample_weight=weights).model_)
+        assert not counts_of(sides[-1], "city")[1][-1].any()
+        assert missing(sides[-1], "city") == 0
+    [line] = drift_since(sides[0], sides[1].tally).columns
+    assert "(missing)" not in line["said"]
 
 
 @pytest.mark.parametrize(("values", "before", "after"), [(2, 2000, 2000), (8, 2000, 500), (5000, 2000, 3000)])

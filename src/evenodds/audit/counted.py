@@ -9,6 +9,7 @@ import numpy as np
 
 from evenodds.audit.chance import deviation
 from evenodds.audit.protected import MISSING
+from evenodds.audit.ranked import ROUNDING
 from evenodds.audit.word_tests import LEAST
 from evenodds.errors import DataError
 from evenodds.families import WordCounts, numeric
@@ -31,13 +32,15 @@ def counts_of(model: Model, name: str) -> tuple[list[str], Floats]:
     table = family_of(column).table(part, column)
     if table is None:
         raise DataError(f"column {name!r} is {family_of(column).__name__}: compare it as Binned")
-    missing = np.maximum(model.class_counts - table.sum(axis=0), 0.0)
-    return [*_values(model, name, len(table)), MISSING], np.vstack([table, missing])
+    lacking = model.class_counts - table.sum(axis=0)
+    lacking = np.where(lacking > ROUNDING * model.class_counts, lacking, 0.0)
+    return [*_values(model, name, len(table)), MISSING], np.vstack([table, lacking])
 
 
 def missing(model: Model, name: str) -> float:
     """The share of the rows whose cell of a column is missing, whatever the column's family."""
-    return max(1 - float(values_in(model.column_tally(name)).sum()) / float(model.class_counts.sum()), 0.0)
+    lacking = 1 - float(values_in(model.column_tally(name)).sum()) / float(model.class_counts.sum())
+    return lacking if lacking > ROUNDING else 0.0
 
 
 def _values(model: Model, name: str, size: int) -> list[str]:

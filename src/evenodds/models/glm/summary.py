@@ -48,6 +48,7 @@ class Summary:
         if model.family is Gaussian:
             told = " (told)" if model.settings.variance is not None else f" (divisor {self._divisor()})"
             share = 1 - totals.deviance / totals.null_deviance if totals.null_deviance > 0 else np.nan
+            share = round(share, 12) + 0.0  # of nothing explained, rounding may leave less than nothing
             found.append(
                 f"residual sd {cell(float(np.sqrt(totals.dispersion)))}{told}; R² {cell(share)}"
                 if np.isfinite(totals.dispersion)

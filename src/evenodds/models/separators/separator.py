@@ -24,6 +24,7 @@ from evenodds.models.separators.linear_rule import LinearRule, homogeneous
 from evenodds.models.separators.vectors import Rows, largest
 
 Codes = NDArray[np.int64]
+NOTHING = 1e-10  # of a score, beside the 1 that every row is to be away: the linear program knows no less
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +134,10 @@ def _largest_distance(X: Floats, codes: Codes, classes: NDArray[Any], found: Con
     return Separator(rule, True, margin, rule.euclidean_margin(X, codes), 0.0, None, support, best.gap)
 
 
-def _heard(weights: Floats, whole: Any) -> Floats:
-    """The weights, those at 0 that move no score by more than its own rounding: they are what is left of a 0."""
+def _heard(weights: Floats, whole: Any, least: float = 0.0) -> Floats:
+    """The weights, those at 0 that move no score by more than its own rounding, or the least: what is left of a 0."""
     terms = np.abs(weights) * largest(whole)
-    return np.where(terms <= np.finfo(float).eps * terms.sum(axis=1, keepdims=True), 0.0, weights)
+    return np.where(terms <= np.maximum(np.finfo(float).eps * terms.sum(axis=1, keepdims=True), least), 0.0, weights)
 
 
 def _certificate(whole: Floats, codes: Codes, k: int, found: Cone) -> Certificate:
@@ -165,7 +166,8 @@ def _least_slack(X: Floats, codes: Codes, classes: NDArray[Any]) -> tuple[Linear
     cost = np.append(np.zeros(rows.dimensions), np.ones(n))
     bounds = [(None, None)] * rows.dimensions + [(0, None)] * n
     found = solve(cost, -sparse.hstack([u, slack], format="csc"), -np.ones(rows.size), bounds)
-    weights = _heard(np.asarray(found.x[: rows.dimensions]).reshape(k - 1, -1), rows.X) / np.append(scale, 1.0)
+    weights = np.asarray(found.x[: rows.dimensions]).reshape(k - 1, -1)
+    weights = _heard(weights, rows.X, NOTHING) / np.append(scale, 1.0)
     weights[:, -1] -= weights[:, :-1] @ centre
     if k > 2:
         weights = np.vstack([np.zeros((1, weights.shape[1])), weights])
