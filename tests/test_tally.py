@@ -132,6 +132,12 @@ def test_counts_stay_integers_beyond_the_digits_of_a_double():
     assert half == large
 
 
+@pytest.mark.parametrize("factor", [np.nan, np.inf, -np.inf])
+def test_a_factor_is_a_finite_number(factor):
+    with pytest.raises(ValueError, match=f"a tally times {factor}: expected a finite number, or one for each group"):
+        Bernoulli.tally([1, 0, 1]) * factor
+
+
 def test_scaling_by_group_scales_each_groups_numbers():
     both = counts(["a"], [[1, 2]], ["x", "y"])
     factors = np.array([{"x": 3.0, "y": 0.5}[group] for group in both.groups.texts()])
