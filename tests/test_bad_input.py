@@ -556,3 +556,18 @@ def test_half_a_letter_of_utf_16_is_read_as_what_it_is_not():
     np.testing.assert_array_equal(nb.predict_proba({"a": ["\ud800"]}), nb.predict_proba({"a": ["�"]}))
     words = eo.NaiveBayes(columns=eo.Words()).fit(["\ud800 a", "x b", "y", "x"], Y)
     np.testing.assert_array_equal(words.predict_proba(["\ud800 a"]), words.predict_proba(["� a"]))
+
+
+@pytest.mark.parametrize("value", [10**400, -1, "some", np.nan])
+def test_pseudo_counts_are_finite_numbers(value):
+    for prior in (lambda: eo.Beta(value, 1), lambda: eo.Gamma(1, value), lambda: eo.Dirichlet(value)):
+        with refused("the pseudo-counts of a prior must be 0 or more, and finite", ValueError):
+            prior()
+    with pytest.raises(ValueError, match="smoothing="):
+        eo.NaiveBayes(smoothing=value).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
+
+
+def test_more_bins_than_memory_holds_are_as_many_as_there_are_values():
+    x = [1.0, 2.0, 5.0, 9.0]
+    many, more = (eo.Binned.estimate(eo.Binned.tally(x), column=eo.Column(eo.Binned, bins=b)) for b in (100, 10**13))
+    assert many == more

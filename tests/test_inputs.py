@@ -17,6 +17,7 @@ from sklearn.metrics import accuracy_score
 import evenodds as eo
 from evenodds import texts
 from evenodds.cells import Coded, codes
+from evenodds.data import memory
 from evenodds.data.memory import table
 from evenodds.dates import as_dates
 from evenodds.kinds import kind
@@ -803,6 +804,18 @@ def test_times_of_numpy_are_times_in_any_unit(unit):
 def test_complex_numbers_in_a_dict_of_columns_are_refused():
     with pytest.raises(eo.DataError, match="column 'v': Complex data not supported"):
         eo.NaiveBayes().fit({"v": np.arange(4) * 1j}, ["a", "b"] * 2)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_each_column_of_a_frame_is_read_once(frame, monkeypatch):
+    rows = frame({"v": ["x", "y", "z"] * 20, "w": ["p", "q"] * 30, "y": ["a", "b", "c", "d"] * 15})
+    read, column = [], memory._column
+    monkeypatch.setattr(memory, "_column", lambda x, name: read.append(name) or column(x, name))
+    model = eo.NaiveBayes().fit(rows, "y")
+    assert sorted(read) == ["v", "w", "y"]
+    read.clear()
+    model.score(rows, "y")
+    assert read.count("w") == read.count("v") == 1
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "several"])

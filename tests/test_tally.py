@@ -147,6 +147,12 @@ def test_words_taken_from_a_tally_that_has_none_are_owed():
     assert owed + texts + texts == texts
 
 
+@pytest.mark.parametrize("factor", [np.nan, np.inf, -np.inf])
+def test_a_factor_is_a_finite_number(factor):
+    with pytest.raises(ValueError, match=f"a tally times {factor}: expected a finite number, or one for each group"):
+        Bernoulli.tally([1, 0, 1]) * factor
+
+
 def test_scaling_by_group_scales_each_groups_numbers():
     both = counts(["a"], [[1, 2]], ["x", "y"])
     factors = np.array([{"x": 3.0, "y": 0.5}[group] for group in both.groups.texts()])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Iterable
 from typing import Any, TypeGuard
 
@@ -31,9 +32,11 @@ def is_number(value: object, above: float = -math.inf) -> TypeGuard[float]:
 
     >>> is_number(0.5), is_number(0.5, above=1), is_number(math.nan), is_number(True), is_number("1")
     (True, False, False, False, False)
+    >>> is_number(10**300), is_number(10**400)
+    (True, False)
     """
     if is_whole(value):
-        return above < value
+        return above < value and abs(value) <= sys.float_info.max
     from numbers import Real
 
     return isinstance(value, Real) and not isinstance(value, bool) and above < float(value) < math.inf

@@ -159,6 +159,8 @@ class Tally:
     def __mul__(self, factor: float | NDArray[np.float64]) -> Tally:
         """Every number times the factor; or each group's numbers times its own."""
         factors = np.broadcast_to(np.asarray(factor), (len(self.groups),))
+        if not np.isfinite(factors).all():
+            raise ValueError(f"a tally times {factor}: expected a finite number, or one for each group")
         if np.all((factors == np.floor(factors)) & (np.abs(factors) < 2**62)):
             factors = factors.astype(np.int64)
         return Tally.of(

@@ -230,5 +230,9 @@ class Conjugate(Distribution):
 def not_negative(**parameters: Any) -> None:
     """Refuse a prior whose pseudo-counts are negative, or no numbers."""
     for name, value in parameters.items():
-        if not np.all((np.asarray(value) >= 0) & (np.asarray(value) < np.inf)):
+        try:
+            numbers = np.asarray(value, float)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.full(1, np.nan)
+        if not np.all((numbers >= 0) & (numbers < np.inf)):
             raise ValueError(f"{name}={brief(value)}: the pseudo-counts of a prior must be 0 or more, and finite")

@@ -249,7 +249,7 @@ def equal_masses(keys: Any, mass: Any, bins: int) -> Any:
     """
     cumulative = np.concatenate((np.zeros(1), np.cumsum(mass)))
     total, at, found = cumulative[-1], 0, 1
-    starts = np.zeros(bins, np.int64)
+    starts = np.zeros(min(bins, len(keys)), np.int64)
     zero = np.searchsorted(keys, 0)
     lump = zero < len(keys) and keys[zero] == 0 and mass[zero] * 2 * bins >= total
     for left in range(bins, 1, -1):

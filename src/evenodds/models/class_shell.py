@@ -25,6 +25,7 @@ from evenodds.models.shell import (
     Shell,
     check_named,
     classes_of,
+    column_of,
     drop,
     eager,
     fractions,
@@ -70,8 +71,8 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Rows with their classes, and the target's type; scikit-learn's attributes are set or checked on the way."""
         X = eager(X)
         if isinstance(y, str):
-            whole = table(X)
-            raw = whole[y]
+            whole = X if has_frame(X) else table(X)  # what may be a stream, which is read once
+            raw = column_of(whole, y)
             rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
             fractions(raw)
             if reset:

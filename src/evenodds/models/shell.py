@@ -175,11 +175,19 @@ def drop(X: Any, *names: str) -> Any:
     return X[kept] if hasattr(X, "iloc") else X.select(kept)
 
 
+def column_of(X: Any, name: str) -> Any:
+    """One column of a table, by its name; the others of a data frame are not read."""
+    X = eager(X)
+    if has_frame(X) and name in map(str, X.columns):
+        X = drop(X, *(str(other) for other in X.columns if str(other) != name))
+    return table(X)[name]
+
+
 def target_of(X: Any, y: Any) -> Any:
     """The target's values, where `y` is the name of a table's column; otherwise `y` as it is."""
     if not isinstance(y, str):
         return y
-    raw = table(eager(X))[y]
+    raw = column_of(X, y)
     if isinstance(raw, np.ndarray):
         return raw
     values = (raw.arrow() if isinstance(raw, Coded) else raw).to_pylist()
@@ -243,7 +251,7 @@ def fractions(column: Any) -> NDArray[np.float64] | None:
 
 def accuracy(classes: Any, best: Ints, X: Any, y: Any, sample_weight: Any) -> float:
     """The share of rows whose class is told. `best` are places among the classes, `y` a column's name or a vector."""
-    target = target_codes(table(eager(X))[y] if isinstance(y, str) else classes_of(y), len(best))
+    target = target_codes(column_of(X, y) if isinstance(y, str) else classes_of(y), len(best))
     told = Told.of(best, places_among(classes, target), target, check_weights(sample_weight, len(best)))
     return told.share(classes)
 
