@@ -183,6 +183,6 @@ def check_size(tree: Tree, sizes: list[int], names: list[str]) -> None:
     shown = ", ".join(members[:6]) + (", …" if len(members) > 6 else "")
     raise DataError(
         f"an exact answer needs a table of {len(members)} nodes together ({shown}) with {whole(cells(largest, sizes))} "
-        f"cells, and at least {size(8 * tree.cells)} in all, more than {size(8 * LARGEST)}: ask with "
+        f"cells, and {size(8 * tree.cells)} in all or more, above {size(8 * LARGEST)}: ask with "
         "method='weighting' or method='gibbs', or give more evidence"
     )
