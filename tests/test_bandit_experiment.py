@@ -551,3 +551,12 @@ def test_files_that_are_no_experiments(tmp_path):
     create(tmp_path / "one", ["a"])
     with pytest.raises(FileExistsError):
         create(tmp_path / "one", ["a"])
+
+
+def test_a_name_that_sqlite_takes_for_something_else_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    create(":memory:", ["a", "b"], random_state=0)
+    with Experiment(":memory:") as one:
+        arm = one.decide("x")
+    with Experiment(tmp_path / ":memory:") as again:
+        assert again.decide("x") == arm

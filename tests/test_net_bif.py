@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenodds.errors import DataError
+from evenodds.models.bayes_net import tables
 from evenodds.models.bayes_net.bif import parse, read
 from evenodds.models.bayes_net.network import Network
 from networks import ASIA, random_network
@@ -112,7 +113,8 @@ def test_files_and_encodings(tmp_path):
         ("table 0.2, 0.8; }", "table 0.2, 0.8", "line 6: found 'probability', expected a number"),
         ("0.1;\n}", "0.1;\n", "found the end of the file, expected '}'"),
         ("network", "netwrok", "line 1: found 'netwrok', expected 'network', 'variable' or 'probability'"),
-        ('"soaking, wet"', '"soaking, wet', "line"),
+        ('"soaking, wet"', '"soaking, wet', "line 4: a quote begins here and does not end"),
+        ("/* rows */", "/* rows ", "line 7: a comment begins here and does not end; end it, or take it out"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line(old, new, sentence):
@@ -137,6 +139,25 @@ def test_a_table_too_large_for_memory_is_refused_before_it_is_made():
     text += f"probability ( n0 | {', '.join(nodes[1:])} ) {{ default 0.5, 0.5; }}"
     with pytest.raises(DataError, match=r"line 61: the table of 'n0' has 1,152,921,504,606,846,976 cells"):
         parse(text)
+
+
+@pytest.mark.parametrize("text", ['"' + '\\"' * 200_000, "/* " * 200_000], ids=["quotes", "comments"])
+def test_what_does_not_end_is_looked_for_once(text):
+    """Not from each of them again to the end of the text, which would take hours."""
+    with pytest.raises(DataError, match=r"line 1: a (quote|comment) begins here and does not end"):
+        parse(text)
+
+
+def test_a_short_file_of_many_large_tables_is_refused(monkeypatch):
+    monkeypatch.setattr(tables, "CELLS", 100)
+    text = "".join(f"variable x{i} {{ type discrete [ 2 ] {{ a, b }}; }}\n" for i in range(8))
+    text += "".join(f"probability ( x{i} ) {{ table 0.5, 0.5; }}\n" for i in range(5))
+    child = "probability ( x{} | x0, x1, x2, x3, x4 ) {{ default 0.25, 0.75; (a, a, a, a, b) 0.5, 0.5; }}\n"
+    with pytest.raises(DataError, match="line 15: the table of 'x6' has 64 cells, those before it 74, more than 100"):
+        parse(text + "".join(map(child.format, (5, 6, 7))))
+    monkeypatch.undo()
+    table = parse(text + "".join(map(child.format, (5, 6, 7))))[2]["x7"]
+    assert table[0, 0, 0, 0].tolist() == [[0.25, 0.75], [0.5, 0.5]]
 
 
 def test_a_cycle_in_a_file_is_named(tmp_path):

@@ -276,6 +276,28 @@ def test_a_clique_too_large_is_refused_with_its_size():
     check_size(tree_of([0b10, 0b01], [2, 2]), [2, 2], ["a", "b"])
 
 
+def test_a_graph_of_too_many_edges_is_refused_soon():
+    """Its order of elimination is not looked for to the end, nor another one for longer than that may save."""
+    rng, n = np.random.default_rng(0), 150
+    near = [0] * n
+    for i in range(1, n):
+        for j in rng.choice(i, min(i, 12), replace=False).tolist():
+            near[i] |= 1 << j
+            near[j] |= 1 << i
+    tree = tree_of(near, [2] * n)
+    assert len(tree.cliques) == 1
+    with pytest.raises(
+        ValueError, match=r"a table of 2\d nodes together \(n.*, and 1.1 GB in all or more, above 537 MB"
+    ):
+        check_size(tree, [2] * n, [f"n{i}" for i in range(n)])
+
+
+def test_a_star_of_many_leaves_is_soon_in_order():
+    n = 2500
+    hub = ((1 << n) - 1) << 1
+    assert tree_of([hub, *[1] * n], [2] * (n + 1)).cells == 4 * n
+
+
 def test_a_zero_beside_a_clique_too_large_is_told_in_logs_too(monkeypatch):
     monkeypatch.setattr(cliques, "LARGEST", 16)
     above = [f"n{i}" for i in range(5)]

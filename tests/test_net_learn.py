@@ -17,7 +17,7 @@ from evenodds.data.source import Memory
 from evenodds.data.titanic import counts as titanic_counts
 from evenodds.data.titanic import titanic
 from evenodds.labels import Labels
-from evenodds.models.bayes_net import kernels
+from evenodds.models.bayes_net import kernels, tables
 from evenodds.models.bayes_net.climbing import FamilyScores, climb
 from evenodds.models.bayes_net.counting import count_families, count_family, together
 from evenodds.models.bayes_net.estimator import BayesNet
@@ -875,3 +875,32 @@ def test_tables_are_those_that_filling_in_came_to(how):
 def test_a_network_that_is_worth_nothing_is_one_without_rows():
     net = eo.BayesNet("a -> b").fit({"a": list("xyxy"), "b": list("ppqq")}).model_
     assert net.fade(0) == net - net
+
+
+def test_many_parents_are_counted_by_what_occurs():
+    """Of 3 ** 21 combinations, with a place for a missing cell in each, only those of the rows are looked at."""
+    rows = {f"x{i}": [f"{(i + row) % 2}" for row in range(6)] for i in range(23)}
+    names = list(rows)
+    network = BayesNet({names[22]: names[:21]}).fit(rows).model_
+    assert network.tables["x22"].shape == (2,) * 22
+    assert network.rows == 6
+    several = dict.fromkeys(names[20:], names[:20])
+    assert BayesNet(several).fit(rows).model_.rows == 6
+
+
+@pytest.mark.parametrize(("many", "sentence"), [(40, "the table of 'y' has 2,199,023,255,552 cells"), (70, "y|many")])
+def test_more_parents_than_can_be_are_refused(many, sentence):
+    rows = {**{f"x{i}": ["a", "b"] for i in range(many)}, "y": ["u", "v"]}
+    with pytest.raises(eo.DataError, match=sentence):
+        BayesNet({"y": list(rows)[:many]}).fit(rows)
+    with pytest.raises(eo.DataError, match="70 columns are too many to be counted together: leave edges out"):
+        BayesNet({"y": [f"x{i}" for i in range(70)]}).fit({f"x{i}": ["a"] for i in range(70)} | {"y": ["u"]})
+
+
+def test_tables_that_are_too_large_together_are_refused(monkeypatch):
+    monkeypatch.setattr(tables, "CELLS", 20)
+    rows = {name: list("abab") for name in "uvwxy"}
+    assert BayesNet("u, v -> w").fit(rows).model_.tables["w"].size == 8
+    network = BayesNet("u, v -> w, x, y").fit(rows).model_
+    with pytest.raises(eo.DataError, match="the table of 'y' has 8 cells, those before it 20, more than 20 in all"):
+        network.tables  # noqa: B018

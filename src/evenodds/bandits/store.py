@@ -199,7 +199,8 @@ def create(path: Path, settings: dict[str, str], fill: Callable[[sqlite3.Connect
 
 
 def _connected(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    # of a bare name SQLite may make something else than a file, as of :memory:
+    return sqlite3.connect(os.path.abspath(path), timeout=WAIT, isolation_level=None, check_same_thread=False)
 
 
 def _prepare(connection: sqlite3.Connection, durable: bool) -> None:

@@ -1,7 +1,7 @@
 """The Bayesian interchange format (BIF), read and written.
 
-One pass of a regular expression cuts the text into words; the line of a word is counted only when something is wrong
-with it. Names that hold blanks, commas or brackets are written in quotes. What is written is read back the same.
+The text is cut into words first (`bif_words.py`). Names that hold blanks, commas or brackets are written in quotes.
+What is written is read back the same.
 
 >>> states, parents, tables = parse('''
 ... network lawn { }
@@ -28,11 +28,11 @@ import numpy as np
 from evenodds.errors import DataError, brief, did_you_mean
 from evenodds.families.leaves import Floats
 from evenodds.file import small
+from evenodds.models.bayes_net.bif_words import line_of, words_of
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import check_size, checked_states, configurations, normalised
 from evenodds.replacing import Path, replacing
 
-_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|[^\s{}()\[\],;|"]+|[{}()\[\],;|"]', re.DOTALL)
 _MARKS = frozenset("{}()[],;|")
 _PLAIN = re.compile(r"[^\s{}()\[\],;|\"/\\][^\s{}()\[\],;|\"]*")
 END = ""  # the word behind the last
@@ -68,14 +68,13 @@ class _Reader:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name = text, name
-        self.words = _WORD.findall(text)
-        if "/" in text:
-            self.words = [word for word in self.words if not word.startswith(("//", "/*"))]
+        self.words = words_of(text, name)
         self.words += [END, END]
         self.at = 0
         self.states: dict[str, tuple[str, ...]] = {}
         self.parents: dict[str, tuple[str, ...]] = {}
         self.tables: dict[str, Floats] = {}
+        self.cells = 0  # of all tables so far
 
     def network(self) -> Parts:
         """All of it."""
@@ -107,16 +106,7 @@ class _Reader:
 
     def where(self, at: int | None = None) -> str:
         """The file and the line of the word that is next, or of another one."""
-        at = self.at if at is None else at
-        start = len(self.text)
-        for found in _WORD.finditer(self.text):
-            if not found[0].startswith(("//", "/*")):
-                if at == 0:
-                    start = found.start()
-                    break
-                at -= 1
-        line = self.text.count("\n", 0, start) + 1
-        return f"{self.name}, line {line}"
+        return f"{self.name}, line {line_of(self.text, self.at if at is None else at)}"
 
     def refuse(self, sentence: str, at: int | None = None) -> NoReturn:
         """Say what is wrong, and where."""
@@ -150,7 +140,7 @@ class _Reader:
     def a_name(self, what: str) -> str:
         """A name, out of its quotes if it has them."""
         word = self.words[self.at]
-        if word in _MARKS or word in (END, '"'):
+        if word in _MARKS or word == END:
             self.wrong(what)
         self.at += 1
         return re.sub(r"\\(.)", r"\1", word[1:-1], flags=re.DOTALL) if word[0] == '"' else word
@@ -224,19 +214,19 @@ class _Reader:
         shape = tuple(len(self.states[name]) for name in (*parents, node))
         self.parents[node] = tuple(parents)
         try:
-            check_size(node, shape)
+            check_size(node, shape, self.cells)
+            self.cells += math.prod(shape)
             self.take("{")
-            rows = self.rows(node, parents, shape)
-            self.tables[node] = normalised(node, np.array(rows).reshape(shape), tuple(parents), self.states)
+            self.tables[node] = normalised(node, self.rows(node, parents, shape), tuple(parents), self.states)
         except DataError as error:
             if str(error).startswith(f"{self.name}, line"):
                 raise
             self.refuse(str(error), begin)
 
-    def rows(self, node: str, parents: list[str], shape: tuple[int, ...]) -> list[list[float]]:
+    def rows(self, node: str, parents: list[str], shape: tuple[int, ...]) -> Floats:
         """The statements of a probability block: a whole table, rows, or a default for the rows that are not there."""
-        stride, places = math.prod(shape[:-1]), []
-        known: list[Any] = [None] * stride
+        many = stride = math.prod(shape[:-1])
+        places, known = [], dict[int, list[float]]()
         for parent in parents:
             stride //= len(self.states[parent])
             places.append({state: i * stride for i, state in enumerate(self.states[parent])})
@@ -254,14 +244,14 @@ class _Reader:
                 except KeyError:
                     parent, value = next((p, v) for p, v in zip(parents, values) if v not in self.states[p])
                     self.refuse(f"variable {brief(parent)}: {did_you_mean(value, self.states[parent], 'state')}", begin)
-                if known[where] is not None:
+                if where in known:
                     self.refuse(f"the table of {brief(node)} has the row ({', '.join(values)}) twice", begin)
                 known[where] = self.numbers(shape[-1], begin)
             elif word == "table":  # the node's own states change last: `table p(on | a), p(on | b), p(off | a), …`
-                if any(row is not None for row in known):
+                if known:
                     self.refuse(f"the table of {brief(node)} is given twice", begin)
                 flat = self.numbers(math.prod(shape), begin)
-                known[:] = [flat[i :: len(known)] for i in range(len(known))]
+                known.update((i, flat[i::many]) for i in range(many))
             elif word == "default":
                 if default:
                     self.refuse(f"the table of {brief(node)} has two defaults: leave one out", begin)
@@ -271,13 +261,16 @@ class _Reader:
 
         block = self.at
         self.block(statement)
-        if default:
-            known = [default[0] if row is None else row for row in known]
-        if None in known:
-            lost = np.unravel_index(known.index(None), shape[:-1])
+        if len(known) < many and not default:
+            lost = np.unravel_index(next(i for i in range(many) if i not in known), shape[:-1])
             values = ", ".join(self.states[parent][i] for parent, i in zip(parents, lost))
             self.refuse(f"the table of {brief(node)} has no row ({values})", block - 1)
-        return known
+        found = np.empty((many, shape[-1]))
+        if default:
+            found[:] = default[0]
+        if known:
+            found[list(known)] = list(known.values())
+        return found.reshape(shape)
 
     def numbers(self, many: int, begin: int) -> list[float]:
         """So many numbers and a semicolon."""

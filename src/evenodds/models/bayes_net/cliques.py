@@ -11,6 +11,7 @@ order is tried, by what the new links weigh.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from evenodds.show import size, whole
 
 LARGE = 1 << 13  # cells, from which on another order of elimination is tried
 LARGEST = 1 << 26  # cells of all cliques together: half a gigabyte of doubles
+LINKS = 1 << 20, 1 << 24  # looked at for another order: as many as the tree has cells, but so many at least and at most
 
 
 class Tree(NamedTuple):
@@ -42,57 +44,87 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def eliminate(neighbours: list[int], sizes: list[int], nodes: int, by_links: bool) -> tuple[list[int], list[int]]:
-    """The nodes in the order of elimination, and each one's clique.
+class _TooLongError(Exception):
+    """An order of elimination takes longer to find than it could save."""
 
-    Next is the node whose clique is the lightest or, `by_links`, the one that needs the lightest new links.
+
+def eliminate(
+    neighbours: list[int], sizes: list[int], nodes: int, by_links: int | None = None
+) -> tuple[list[int], list[int]]:
+    """The nodes in the order of elimination, and each one's clique; a clique larger than all may be is the last.
+
+    Next is the node whose clique is the lightest or, `by_links`, the one that needs the lightest new links. So many are
+    looked at; a node has links between all of its neighbours, and some have thousands of these.
     """
-    near = list(neighbours)
+    near, links_left = list(neighbours), by_links or 0
     logs = [math.log2(size) for size in sizes]
 
     def rank(node: int) -> tuple[float, float, int]:
+        nonlocal links_left
         around = near[node]
         members = list(bits(around))
         weight = sum([logs[other] for other in members], logs[node])
-        if not by_links:
+        if by_links is None:
             return weight, len(members), node
         links = 0.0
         for other in members:
             missing = around & ~near[other] & ~((2 << other) - 1)  # each link once
+            links_left -= 1 + missing.bit_count()
+            if links_left < 0:
+                raise _TooLongError
             if missing:
                 links += logs[other] * sum([logs[one] for one in bits(missing)])
         return links, weight, node
 
     waiting = {node: rank(node) for node in bits(nodes)}
+    heap = list(waiting.values())  # ranks that have changed since stay in it, and are passed over
+    heapq.heapify(heap)
     order, cliques = [], []
     while waiting:
-        node = min(waiting.values())[2]
+        first = heapq.heappop(heap)
+        node = first[2]
+        if waiting.get(node) != first:
+            continue
         del waiting[node]
         around, me = near[node], 1 << node
         order.append(node)
         cliques.append(around | me)
+        if cells(around | me, sizes) > LARGEST:
+            break
         changed = around
         for other in bits(around):
-            if by_links and around & ~near[other] & ~(1 << other):
+            if by_links is not None and around & ~near[other] & ~(1 << other):
                 changed |= near[other]
             near[other] = (near[other] | around) & ~me & ~(1 << other)
         for other in bits(changed & ~me):
-            waiting[other] = rank(other)
+            now = rank(other)
+            if waiting[other] != now:
+                waiting[other] = now
+                heapq.heappush(heap, now)
     return order, cliques
 
 
 def tree_of(neighbours: list[int], sizes: list[int], nodes: int | None = None) -> Tree:
-    """The tree of the cliques; where it is large, the better of two orders of elimination."""
+    """The tree of the cliques; where it is large, the better of two orders of elimination.
+
+    Of one that is too large for any memory, this is a clique that is.
+    """
     nodes = (1 << len(neighbours)) - 1 if nodes is None else nodes
-    tree = _tree(*eliminate(neighbours, sizes, nodes, False), sizes)
+    tree = _tree(*eliminate(neighbours, sizes, nodes), sizes)
     if tree.cells < LARGE:
         return tree
-    other = _tree(*eliminate(neighbours, sizes, nodes, True), sizes)
+    least, most = LINKS
+    try:
+        other = _tree(*eliminate(neighbours, sizes, nodes, min(max(tree.cells, least), most)), sizes)
+    except _TooLongError:
+        return tree
     return other if other.cells < tree.cells else tree
 
 
 def _tree(order: list[int], cliques: list[int], sizes: list[int]) -> Tree:
     """The tree of the maximal cliques: a clique that is part of a child's is taken up by that child."""
+    if cliques and (many := cells(cliques[-1], sizes)) > LARGEST:
+        return Tree(cliques[-1:], [-1], many)
     position = {node: i for i, node in enumerate(order)}
     stands = list(range(len(order)))  # for each elimination clique, the clique of the tree that it is part of
     above: dict[int, int] = {}
@@ -151,6 +183,6 @@ def check_size(tree: Tree, sizes: list[int], names: list[str]) -> None:
     shown = ", ".join(members[:6]) + (", …" if len(members) > 6 else "")
     raise DataError(
         f"an exact answer needs a table of {len(members)} nodes together ({shown}) with {whole(cells(largest, sizes))} "
-        f"cells, and {size(8 * tree.cells)} in all, more than {size(8 * LARGEST)}: ask with method='weighting' or "
-        "method='gibbs', or give more evidence"
+        f"cells, and {size(8 * tree.cells)} in all or more, above {size(8 * LARGEST)}: ask with "
+        "method='weighting' or method='gibbs', or give more evidence"
     )

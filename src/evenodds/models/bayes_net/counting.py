@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from evenodds.cells import Coded
+from evenodds.errors import DataError
 from evenodds.families.kernels import count_codes
 from evenodds.families.leaves import PAIR, Floats, Rows, count
 from evenodds.labels import Fixed, Labels
 from evenodds.models.bayes_net.kernels import combine
+from evenodds.models.bayes_net.tables import check_size
 from evenodds.models.bayes_net.tallies import LABELS, escaped
 from evenodds.tally import Leaf, Tally
 
@@ -50,12 +52,14 @@ def count_families(families: Families, cells: Cells, weights: Floats | None = No
 
 
 def count_family(node: str, parents: tuple[str, ...], cells: Cells, weights: Floats | None = None) -> Tally:
-    """The tally of one node with its parents, alone."""
+    """The tally of one node with its parents, alone; of a table that could not be, none is made."""
+    check_size(node, tuple(len(cells[name].labels) for name in (*parents, node)))
     group, many = _combined(parents, cells)
     values, sizes = len(cells[node].place), [len(cells[parent].place) for parent in parents]
-    occurs = np.arange(many)
     if many * (values + 1) > DENSE:
         occurs, group = np.unique(group, return_inverse=True)
+    else:
+        occurs = np.arange(many)
     numbers = count(cells[node].codes, values, Rows(group, len(occurs), weights))
     if parents:  # without the missing cells
         at = np.stack(np.unravel_index(occurs, [size + 1 for size in sizes])) - 1
@@ -107,6 +111,8 @@ def _combined(columns: Sequence[str], cells: Cells) -> tuple[Any, int]:
     """
     sizes = [len(cells[name].place) + 1 for name in columns]
     many = math.prod(sizes)
+    if many >= 2**63:  # though each has but one value, and may be missing
+        raise DataError(f"{len(columns)} columns are too many to be counted together: leave edges out")
     rows = len(next(iter(cells.values())).codes)
     group: Any = np.zeros(rows, np.int32 if many < 2**31 else np.int64)
     for name, size in zip(columns, sizes):

@@ -200,7 +200,12 @@ class Network(Questions, Saved):
     @functools.cached_property
     def counts(self) -> dict[str, Floats]:
         """What was counted for each table that was learnt, (parents' values, states)."""
-        return {n: dense(t, n, self.structure.parents[n], self.states) for n, t in self.tallies.items()}
+        found, cells = {}, 0
+        for node, tally in self.tallies.items():
+            check_size(node, self._shape(node), cells)
+            found[node] = dense(tally, node, self.structure.parents[node], self.states)
+            cells += found[node].size
+        return found
 
     def _shape(self, node: str) -> tuple[int, ...]:
         return tuple(len(self.states[name]) for name in (*self.structure.parents[node], node))
@@ -215,7 +220,6 @@ class Network(Questions, Saved):
                 continue
             if not self.states[node]:
                 raise DataError(f"node {node!r} has no states: nothing that is left was learnt of it")
-            check_size(node, self._shape(node))
             found[node] = table_of(self.counts[node], self.settings).reshape(self._shape(node))
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ from evenodds.show import whole
 States = Mapping[str, tuple[str, ...]]
 NEAR = 1e-6  # how far from 1 a row may sum, as rounded numbers do
 ROUNDING = 1e-13  # below which a sum is 1, and the row is left as it is: what is written is read back the same
-CELLS = 1 << 26  # of one table, at most
+CELLS = 1 << 26  # of one table, at most, and of all that one file gives
 
 
 def read_states(states: Mapping[str, Iterable[Any]] | None) -> dict[str, tuple[str, ...]]:
@@ -37,7 +38,7 @@ def checked_states(node: str, states: Iterable[str]) -> tuple[str, ...]:
     if not found:
         raise DataError(f"node {node!r} has no states: give it at least one")
     if len(set(found)) < len(found):
-        twice = next(state for state in found if found.count(state) > 1)
+        twice = Counter(found).most_common(1)[0][0]
         raise DataError(f"node {node!r} has the state {twice!r} twice: name it once")
     return found
 
@@ -133,11 +134,16 @@ def _numbers(node: str, given: Any) -> Floats:
         raise DataError(f"the table of {node!r} holds something else than numbers") from None
 
 
-def check_size(node: str, shape: tuple[int, ...]) -> None:
-    """Refuse a table that would not fit into memory, before it is made."""
+def check_size(node: str, shape: tuple[int, ...], others: int = 0) -> None:
+    """Refuse a table that would not fit into memory, alone or with the cells of others, before it is made."""
     if math.prod(shape) > CELLS:
         raise DataError(
             f"the table of {node!r} has {whole(math.prod(shape))} cells, more than {CELLS:,}: it needs fewer parents"
+        )
+    if math.prod(shape) + others > CELLS:
+        raise DataError(
+            f"the table of {node!r} has {whole(math.prod(shape))} cells, those before it {whole(others)}, more than "
+            f"{CELLS:,} in all: leave nodes out, or give them fewer parents"
         )
 
 
