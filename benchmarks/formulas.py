@@ -95,4 +95,16 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("plots/curves.py", "x, y = np.append(0.0, false) / rest, np", "y, x = np.append(0.0, false) / rest, np"),
         ("plots/boundary.py", "(at % GRID).tolist(), (at // GRID)", "(at // GRID).tolist(), (at % GRID)"),
     ),
+    "tests/test_net_learn.py": (
+        ("models/bayes_net/independence.py", "chndtrinc(g, free, tail)) / (2 * n)", "chndtrinc(g, free, tail)) / n"),
+    ),
+    "tests/test_net_structure.py": (
+        ("models/bayes_net/d_separation.py", "given if from_child else node in above:", "given:"),
+    ),
+    "tests/test_net_bif.py": (
+        ("models/bayes_net/bif.py", "[flat[i :: len(known)] for", "[flat[i * shape[-1] : (i + 1) * shape[-1]] for"),
+    ),
+    "tests/test_perceptron.py": (("models/separators/perceptron.py", "(1.0 if k == 2 else np.sqrt(2.0))", "1.0"),),
+    "tests/test_text_tokenise.py": (("text/tokenise.py", "[] if shortest > 1 else list(single)", "list(single)"),),
+    "tests/test_words_length.py": (("text/lengths.py", "[options.lengths[0] - 1 :]", "[:]"),),
 }
