@@ -76,5 +76,39 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "settings.variance is None",
         ),
         ("models/glm/losses.py", "return np.asarray(y + entr(y))", "return np.asarray(entr(y))"),
+        ("models/glm/summary.py", "totals.pearson / totals.spare", "totals.pearson / totals.rows"),
+        ("models/glm/jeffreys.py", "tile.pull(h * (p - 0.5))", "tile.pull(h * p)"),
+        ("models/glm/null.py", "(2 * total + n * origin) * origin", "(total + n * origin) * origin"),
+    ),
+    "tests/test_laws_estimates.py": (
+        ("families/normal_gamma.py", "np.sqrt(v / self.strength), shape)", "np.sqrt(v), shape)"),
+        ("families/normal_gamma.py", "-(self.shape + 1.5) * np.log(v)", "-(self.shape + 1.0) * np.log(v)"),
+        ("families/rate.py", "cls(*tidy(strength * events, strength * time))", "cls(*tidy(strength * events, time))"),
+        ("families/binned.py", "last & (1 - tail < self.tails[1])", "last & (tail < self.tails[1])"),
+    ),
+    "tests/test_bandit_experiment.py": (
+        ("bandits/kept_arm.py", "low + product_error(reward, reward, square)", "low"),
+        ("bandits/kept_arm.py", "self.total_low += low", "pass"),
+    ),
+    "tests/test_plots.py": (
+        ("plots/curves.py", "found[some] / (found + false)[some]", "false[some] / (found + false)[some]"),
+        ("plots/curves.py", "x, y = np.append(0.0, false) / rest, np", "y, x = np.append(0.0, false) / rest, np"),
+        ("plots/boundary.py", "(at % GRID).tolist(), (at // GRID)", "(at // GRID).tolist(), (at % GRID)"),
+    ),
+    "tests/test_net_learn.py": (
+        ("models/bayes_net/independence.py", "chndtrinc(g, free, tail)) / (2 * n)", "chndtrinc(g, free, tail)) / n"),
+    ),
+    "tests/test_net_structure.py": (
+        ("models/bayes_net/d_separation.py", "given if from_child else node in above:", "given:"),
+    ),
+    "tests/test_net_bif.py": (
+        ("models/bayes_net/bif.py", "[flat[i :: len(known)] for", "[flat[i * shape[-1] : (i + 1) * shape[-1]] for"),
+    ),
+    "tests/test_perceptron.py": (("models/separators/perceptron.py", "(1.0 if k == 2 else np.sqrt(2.0))", "1.0"),),
+    "tests/test_text_tokenise.py": (("text/tokenise.py", "[] if shortest > 1 else list(single)", "list(single)"),),
+    "tests/test_words_length.py": (("text/lengths.py", "[options.lengths[0] - 1 :]", "[:]"),),
+    "tests/test_temper.py": (("models/temper.py", "share = self.rows / n if n else 0.5", "share = 0.5"),),
+    "tests/test_mixture.py": (
+        ("models/mixture/priors.py", "k ** (-2.0 / len(self.columns))", "k ** (-1.0 / len(self.columns))"),
     ),
 }

@@ -284,6 +284,20 @@ def test_sampled_moments_of_priors_match(prior):
         assert_moments(draws.reshape(len(draws), -1)[:, j], mean, variance)
 
 
+def test_sampled_means_and_variances_have_their_moments():
+    """The variance is scale / Gamma(shape): an inverse gamma. The mean, given it, is as wide as that over strength."""
+    means, variances = NormalInverseGamma(1.5, 4.0, 6.0, 10.0).sample(40_000, random_state=2)
+    assert_moments(variances, 10 / 5, 10**2 / (5**2 * 4))
+    assert_moments(means, 1.5, 10 / 5 / 4)
+    assert_moments((means - 1.5) / np.sqrt(variances / 4), 0.0, 1.0)
+
+
+def test_a_pooled_rate_is_that_of_so_many_mean_rows():
+    """Four counts of 2 on average in one unit each; three waits of 2 units on average for one event each."""
+    assert vars(Poisson.pooled_prior(Poisson.tally([3, 0, 1, 4]), 3.0)) == {"shape": 6.0, "rate": 3.0}
+    assert vars(Exponential.pooled_prior(Exponential.tally([1.0, 2.0, 3.0]), 3.0)) == {"shape": 3.0, "rate": 6.0}
+
+
 def test_shares_are_drawn_that_are_less_than_any_double():
     prior = Dirichlet({"a": 1e-3, "b": 2e-3, "c": 0.0})
     draws = prior.sample(40_000, random_state=2)

@@ -253,6 +253,14 @@ def test_samples_look_like_the_mixture(family, kind):
             np.testing.assert_allclose(np.cov(X[g == k].T), mixture.covariances_[k], rtol=0.1, atol=0.1)
 
 
+def test_components_begin_with_the_spread_that_is_left_when_they_share_it():
+    """Nine components in a plane have a third of each side each: of the variances, 1 and 9, a ninth."""
+    prior = Prior({"a": eo.Gaussian.tally([0.0, 2.0]), "b": eo.Gaussian.tally([0.0, 6.0])}, 0.01, eo.Gaussian)
+    assert [prior.scale(name, 9) for name in "ab"] == pytest.approx([1 / 9, 1.0])
+    alone = Prior({"a": eo.Gaussian.tally([0.0, 2.0])}, 0.01, eo.Gaussian)
+    assert alone.scale("a", 9) == pytest.approx(1 / 81)
+
+
 def test_densities_integrate_to_one_and_masses_add_up_to_it():
     one = eo.Mixture(k=3, random_state=0).fit(galaxies())
     grid = np.linspace(-60, 120, 200_001)[:, None]

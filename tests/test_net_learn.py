@@ -816,6 +816,19 @@ def test_the_interval_of_the_information_holds_the_true_one():
     assert 180 <= inside <= 199
 
 
+def test_the_ends_of_an_information_are_those_under_which_so_much_or_so_little_is_rare():
+    """2 n I is a chi-squared number shifted by 2 n times the true one: at each end a tail of 5 % is beyond it."""
+    counts = {("x", "u"): 40, ("x", "v"): 20, ("y", "u"): 15, ("y", "v"): 45}
+    rows = [{"a": a, "b": b, "n": n} for (a, b), n in counts.items()]
+    found = BayesNet.independent(rows, "a", "b", sample_weight="n", level=0.9)
+    n, of_b = 120, {"u": 55, "v": 65}
+    told = sum(m / n * math.log(m * n / (60 * of_b[b])) for (_, b), m in counts.items())
+    assert found.information == pytest.approx(told)
+    seen = 2 * n * found.information
+    assert stats.ncx2.sf(seen, 1, 2 * n * found.low) == pytest.approx(0.05, rel=1e-6)
+    assert stats.ncx2.cdf(seen, 1, 2 * n * found.high) == pytest.approx(0.05, rel=1e-6)
+
+
 def test_the_picture_has_every_node_and_plates_for_those_that_repeat():
     from xml.etree import ElementTree
 

@@ -13,7 +13,7 @@ import evenodds as eo
 from evenodds import plots
 from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics
-from evenodds.audit.ranked import scores
+from evenodds.audit.ranked import Scores, scores
 from evenodds.audit.shift import drift
 from evenodds.models.bayes_net.picture import picture
 from evenodds.models.bayes_net.structure import Structure
@@ -88,6 +88,38 @@ def test_the_mark_is_at_the_threshold(made):
     [mark] = picture["layer"][2]["data"]["values"]
     assert mark["y"] == pytest.approx(of.own[above].sum() / of.own.sum())
     assert mark["x"] == pytest.approx(of.rest[above].sum() / of.rest.sum())
+
+
+def test_curves_go_through_their_points_the_surest_rows_first():
+    """Of the class 1, 1 and 2 rows at three scores, of the rest 2, 1 and 1."""
+    of = Scores(np.array([-1.0, 0, 1]), np.array([1.0, 1, 2]), np.array([2.0, 1, 1]))
+    for drawn, points in (
+        (plots.roc(of, "c"), [(0, 0), (1 / 4, 2 / 4), (2 / 4, 3 / 4), (1, 1)]),
+        (plots.precision_recall(of, "c"), [(2 / 4, 2 / 3), (3 / 4, 3 / 5), (1, 4 / 8)]),
+    ):
+        line = sorted(drawn["layer"][1]["data"]["values"], key=lambda point: point["order"])
+        assert [(point["x"], point["y"]) for point in line] == points
+
+
+class Slanted:
+    """Decides by whether the first column is more than twice the second."""
+
+    classes_ = np.array(["less", "more"])
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(2 * X[:, 1] - X[:, 0]))
+        return np.column_stack([1 - p, p])
+
+
+def test_each_cell_of_a_boundary_has_the_class_that_is_said_there():
+    drawn = plots.boundary(Slanted(), np.array([[0.0, -5], [9.0, 6]]), ["less", "more"])
+    cells = drawn["layer"][0]["data"]["values"]
+    middles = np.array([[cell["a"] + cell["b"], cell["c"] + cell["d"]] for cell in cells]) / 2
+    p = Slanted().predict_proba(middles)
+    assert [cell["class"] for cell in cells] == Slanted.classes_[p.argmax(axis=1)].tolist()
+    assert [cell["sure"] for cell in cells] == np.where(p.max(axis=1) >= 0.75, "sure", "unsure").tolist()
+    ends = middles.min(axis=0).round(1).tolist(), middles.max(axis=0).round(1).tolist()
+    assert ends == ([-0.4, -5.5], [9.4, 6.5])
 
 
 def test_no_mark_where_no_row_reaches_the_threshold(made):

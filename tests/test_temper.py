@@ -77,6 +77,15 @@ def test_copies_of_columns_change_nothing_at_all(copies):
     assert_allclose(many.predict_proba(np.tile(x, copies)), single.predict_proba(x), rtol=0, atol=1e-10)
 
 
+def test_tempers_are_averaged_by_their_rows_and_exponents_by_their_logs():
+    """Of 300 rows and of 100: three quarters of the one, a quarter of the other, whose exponents are 1."""
+    both = Temper({"x": 4.0}, {"x": 0.5}, 2.0, {"c": 1.0}, 300.0) + Temper(
+        {"x": 1.0}, {"x": 0.1}, 1.0, {"c": -1.0}, 100.0
+    )
+    assert (both.exponents["x"], both.prior) == pytest.approx((4**0.75, 2**0.75))
+    assert (both.shrink["x"], both.offsets["c"], both.rows) == pytest.approx((0.4, 0.5, 400))
+
+
 def test_thirty_rows_are_left_nearly_as_they_are():
     """Where nothing is repeated, little is changed by what thirty rows happen to say."""
     worse = []

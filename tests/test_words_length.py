@@ -13,6 +13,9 @@ import evenodds as eo
 from command import invoke as run
 from evenodds.parts import part_of
 from evenodds.text.count import FRACTION
+from evenodds.text.lengths import token_counts
+from evenodds.text.tokenise import Tokens, texts
+from evenodds.texts import Texts
 from test_words import fit, shares, topics
 
 WORDS = ["counts", "present", "complement"]
@@ -128,6 +131,12 @@ def test_the_length_is_the_number_of_words(type_):
     texts = ["a b, c", None, "", "日本 é x2!", "w " * 200_000]
     found = part_of(pa.array(texts, pa.string()).cast(type_), "length", "text")
     np.testing.assert_array_equal(found, [3, np.nan, 0, 3, 200_000])
+
+
+@pytest.mark.parametrize("tokens", [{}, {"ngrams": 3}, {"ngrams": (2, 2)}, {"ngrams": (2, 3)}, {"characters": (2, 3)}])
+def test_a_text_has_as_many_tokens_as_are_cut_of_it(tokens):
+    written, options = ["free prize in side now", "free", "", "win win win"], Tokens(**tokens)
+    assert token_counts(Texts.of(written), options).tolist() == [len(texts(one, options)) for one in written]
 
 
 def test_a_missing_text_has_no_length():
