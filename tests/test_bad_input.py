@@ -392,7 +392,7 @@ def test_a_column_of_what_is_no_number(how):
         ([1, 1e-120, 1, 1], "the weight of row 1 is 1e-120"),
         ([1, 1], "2 weights for 4 rows"),
         ([0, 0, 0, 0], "all weights are zero"),
-        ("w", "the weights are the name 'w'; give a number for each row of a table"),
+        ("w", "column 'w' not found"),
         (["a"] * 4, "weights: could not convert string to float: 'a'; give a number for each row"),
     ],
     ids=str,

@@ -929,7 +929,9 @@ def test_how_much_counts_vary_is_pearsons_statistic_over_what_is_left_of_the_row
     """Means of 6 and 9: (36 + 36) / 6 and (49 + 121 + 16) / 9, over six rows less two coefficients."""
     model = eo.GLM(eo.Poisson).fit({"g": list("aaabbb")}, [0, 6, 12, 2, 20, 5]).model_
     assert model.totals.pearson == pytest.approx(72 / 6 + 186 / 9)
-    assert "the counts vary 8.2 times as much as a Poisson's (Pearson's statistic / 4)" in repr(model.summary())
+    told = "the counts vary 8.2 times as much as a Poisson's (Pearson's statistic / 4), so these errors are too small"
+    assert f"\nnote: {told}; " in repr(model.summary())
+    assert [note.partition("; ")[0] for note in model.summary().to_dict()["notes"]] == [told]
 
 
 def test_each_bad_input_is_one_sentence():

@@ -276,7 +276,8 @@ def test_a_score_refuses_what_it_cannot_judge_by(tmp_path):
         (lambda: counted.score(frame, -COUNTS - 1), "in row 0: expected a count, 0 or more"),
         (lambda: measured.score(frame, NUMBERS, sample_weight=np.zeros(60)), "all weights are zero"),
         (lambda: told.score(frame, CLASSES, sample_weight=np.zeros(60)), "no rows with a class and a weight"),
-        (lambda: told.score(frame, CLASSES, sample_weight="a"), "the weights are the name 'a'"),
+        (lambda: told.score(frame, CLASSES, sample_weight="a"), r"the weight of row \d+ is -"),
+        (lambda: told.score(tmp_path / "rows.csv", CLASSES, sample_weight="a"), "the weights are the name 'a'"),
         (lambda: measured.score(tmp_path / "rows.csv", "y"), "y is the name 'y', and the rows are in a file"),
         (lambda: dropping.score(frame.assign(a=hole), NUMBERS), "no mean can be told in row 3"),
     ):

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 
 import evenodds as eo
@@ -848,3 +849,37 @@ def test_a_category_of_a_table_is_one_in_a_file_of_it(form, kind, as_target, tmp
     assert found.model_ == expected.model_
     assert found.classes_.tolist() == expected.classes_.tolist()
     assert found.predict_proba(tmp_path) == pytest.approx(expected.predict_proba(rows))
+
+
+@pytest.mark.parametrize("form", ["dict", "pandas", "polars", "arrow", "stream"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        eo.NaiveBayes(), eo.NaiveBayes(temper=True), eo.NaiveLogistic(scale=1, strength=1), eo.GLM(eo.Bernoulli),
+        eo.BayesNet("y -> a, b"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_weights_may_be_a_column_as_the_target_may(estimator, form):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    rows = {
+        "a": np.where(rng.random(60) < 0.3 + 0.4 * y, "on", "off").tolist(),
+        "b": rng.integers(0, 3, 60).astype(str),
+    }
+    weights = rng.integers(0, 4, 60)
+    whole = {**rows, "b": rows["b"].tolist(), "y": np.where(y, "yes", "no").tolist(), "w": weights.tolist()}
+    frame = pa.table(whole)
+
+    def table():  # a stream is read once
+        if form == "stream":
+            return frame.to_reader()
+        return {"dict": whole, "pandas": frame.to_pandas(), "polars": pl.from_arrow(frame), "arrow": frame}[form]
+
+    by_name = clone(estimator).fit(table(), "y", sample_weight="w")
+    by_number = clone(estimator).fit(frame.drop_columns("w"), "y", sample_weight=weights)
+    given = frame.select(["a", "b"])
+    np.testing.assert_allclose(by_name.predict_proba(given), by_number.predict_proba(given), rtol=1e-12)
+    judged = by_name.score(table(), "y", sample_weight="w")
+    assert judged == pytest.approx(by_number.score(frame, "y", sample_weight=weights))
+    assert judged != by_number.score(frame, "y")

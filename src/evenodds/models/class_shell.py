@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.cells import codes, target_kind
+from evenodds.cells import codes, numbers, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.files import is_source, read
 from evenodds.data.kept import Learnt
-from evenodds.data.memory import Table, table
+from evenodds.data.memory import Table
 from evenodds.data.source import Batch
 from evenodds.data.sum import target_codes
 from evenodds.families.leaves import Floats, check_weights
@@ -25,12 +25,10 @@ from evenodds.models.shell import (
     Shell,
     check_named,
     classes_of,
-    column_of,
-    drop,
     eager,
     fractions,
-    has_frame,
     of_files,
+    taken_out,
     target_name,
 )
 from evenodds.models.targets import Told, check_few, places_among, required
@@ -69,11 +67,11 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, weights: Any = None, *, reset: bool) -> tuple[Learnt, str]:
         """Rows with their classes, and the target's type; scikit-learn's attributes are set or checked on the way."""
-        X = eager(X)
+        X, named = taken_out(eager(X), y=y, weights=weights)
+        if isinstance(weights, str):
+            weights = numbers(named["weights"], weights)
         if isinstance(y, str):
-            whole = X if has_frame(X) else table(X)  # what may be a stream, which is read once
-            raw = column_of(whole, y)
-            rows = self._features(drop(X, y) if has_frame(X) else whole.without(y), reset=reset)
+            rows, raw = self._features(X, reset=reset), named["y"]
             fractions(raw)
             if reset:
                 cells = codes(raw)

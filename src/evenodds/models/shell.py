@@ -160,7 +160,9 @@ def _numbered(many: int) -> list[str]:
 
 
 def eager(X: Any) -> Any:
-    """A lazy frame, collected."""
+    """A lazy frame, collected; a stream, which is there once, as a table."""
+    if isinstance(X, pa.RecordBatchReader):
+        return X.read_all()
     return X.collect() if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape") else X
 
 
@@ -181,6 +183,22 @@ def column_of(X: Any, name: str) -> Any:
     if has_frame(X) and name in map(str, X.columns):
         X = drop(X, *(str(other) for other in X.columns if str(other) != name))
     return table(X)[name]
+
+
+def taken_out(X: Any, **told: Any) -> tuple[Any, dict[str, Any]]:
+    """A table without the columns that are told by their names; and those columns. What else is told is left out."""
+    named = {what: name for what, name in told.items() if isinstance(name, str)}
+    if not named:
+        return X, {}
+    whole = X if has_frame(X) else table(X)  # what may be a stream, which is read once
+    taken = {what: column_of(whole, name) for what, name in named.items()}
+    return drop(X, *named.values()) if has_frame(X) else whole.without(*named.values()), taken
+
+
+def weights_of(X: Any, weights: Any, rows: int) -> Floats | None:
+    """The weights of so many rows: numbers, or the name of the table's column that has them."""
+    named = isinstance(weights, str) and not is_source(X)
+    return check_weights(numbers(column_of(X, weights), weights) if named else weights, rows)
 
 
 def target_of(X: Any, y: Any) -> Any:
@@ -252,7 +270,7 @@ def fractions(column: Any) -> NDArray[np.float64] | None:
 def accuracy(classes: Any, best: Ints, X: Any, y: Any, sample_weight: Any) -> float:
     """The share of rows whose class is told. `best` are places among the classes, `y` a column's name or a vector."""
     target = target_codes(column_of(X, y) if isinstance(y, str) else classes_of(y), len(best))
-    told = Told.of(best, places_among(classes, target), target, check_weights(sample_weight, len(best)))
+    told = Told.of(best, places_among(classes, target), target, weights_of(X, sample_weight, len(best)))
     return told.share(classes)
 
 

@@ -324,6 +324,7 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose target is told. `y` is a column's name, or a value for each row; of files, that."""
         check_scored(X, y)
+        X = eager(X)  # read for what is said, and for what is so
         return accuracy(self.classes_, self._best(X), X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Floats:

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenodds.cells import target_kind
 from evenodds.data.files import Files, is_source, read
-from evenodds.data.memory import table
 from evenodds.data.source import Source
 from evenodds.errors import DataError
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson
@@ -28,7 +27,7 @@ from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.scoring import Where
 from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
-from evenodds.models.shell import Shell, accuracy, check_named, check_scored, drop, eager, has_frame, target_of
+from evenodds.models.shell import Shell, accuracy, check_named, check_scored, eager, taken_out, target_of, weights_of
 from evenodds.models.targets import required
 from evenodds.schema import Schema
 
@@ -182,11 +181,8 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
             check_named(y=y, sample_weight=weights, offset=offset, exposure=exposure, trials=trials)
             source = read(X)
             return source.rereadable() if isinstance(source, Files) else source, Roles(y, **more)
-        X, given, taken = eager(X), {"target": y, **more}, dict[str, Any]()
-        if named := {name: value for name, value in given.items() if isinstance(value, str)}:
-            whole = table(X)
-            taken = {name: whole[value] for name, value in named.items()}
-            X = drop(X, *named.values()) if has_frame(X) else whole.without(*named.values())
+        given = {"target": y, **more}
+        X, taken = taken_out(eager(X), **given)
         rows = self._features(X, reset=True)
         return in_memory_of(X, rows, given, taken, _tells_classes(self) and trials is None)
 
@@ -300,6 +296,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         check_scored(X, y)
+        X = eager(X)  # read for what is said, and for what is so
         if self.model_.classes:
             best = self._best(X, offset)
             return accuracy(self.classes_, best, X, y, sample_weight)
@@ -308,7 +305,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         score, added = self._said(X, offset, exposure, say).T
         if not is_source(X):
             trials = beside(self.model_, eager(X), trials=trials)["trials"]
-        return explained(self.model_, score, added, y, sample_weight, trials)
+        return explained(self.model_, score, added, y, weights_of(X, sample_weight, len(score)), trials)
 
     def summary(self, level: float = 0.95) -> Summary:
         """What was fitted, how well, and each coefficient with its error and interval."""

@@ -95,18 +95,18 @@ class Summary:
 
     @property
     def notes(self) -> list[str]:
-        """What stands below it."""
-        found, totals = [f"note: {note}" for note in self.model.notes], self.model.totals
+        """What else should be known, in sentences: of the fit, and of how far its errors can be believed."""
+        found, totals = list(self.model.notes), self.model.totals
         if self.exact:
             found.append(
-                "note: the columns give the target exactly: what is left over is rounding, so the log-likelihood, AIC, "
+                "the columns give the target exactly: what is left over is rounding, so the log-likelihood, AIC, "
                 "BIC, errors and all that follows from them say nothing; does a column tell the answer?"
             )
         if self.model.family.__name__ == "Poisson" and totals.spare > 0 and self.model.settings.errors == "model":
             ratio = totals.pearson / totals.spare
             if ratio > OVER:
                 found.append(
-                    f"note: the counts vary {ratio:.1f} times as much as a Poisson's (Pearson's statistic / "
+                    f"the counts vary {ratio:.1f} times as much as a Poisson's (Pearson's statistic / "
                     f"{totals.spare:,.0f}), so these errors are too small; "
                     + remedy("errors='HC1' are robust", "--errors HC1 gives robust ones")
                 )
@@ -122,11 +122,12 @@ class Summary:
         return plain and totals.spare > 0 and totals.deviance <= EXACT * squares
 
     def __repr__(self) -> str:
-        return "\n".join([*self.lines, "", repr(self._shown()), *([""] if self.notes else []), *self.notes])
+        notes = [f"note: {note}" for note in self.notes]
+        return "\n".join([*self.lines, "", repr(self._shown()), *([""] if notes else []), *notes])
 
     def _repr_html_(self) -> str:
         head = "<br>".join(map(html.escape, self.lines))
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
         return f"<p>{head}</p>{self._shown()._repr_html_()}{notes}"
 
     def _shown(self) -> Frame:
@@ -169,5 +170,5 @@ class Summary:
             "coefficients": self.table.to_dicts(),
             "dropped": list(model.dropped),
             "relations": list(model.relations),
-            "notes": list(model.notes),
+            "notes": self.notes,
         }

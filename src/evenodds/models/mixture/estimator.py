@@ -22,7 +22,7 @@ from evenodds.models.mixture.fit import fit_mixture
 from evenodds.models.mixture.model import MixtureModel
 from evenodds.models.mixture.rows import MixtureRows, Tabled, schema_of, streamed
 from evenodds.models.mixture.settings import MixtureSettings, numbers_of_components
-from evenodds.models.shell import Shell, check_named, drop, eager, has_frame, of_files
+from evenodds.models.shell import Shell, check_named, eager, of_files, taken_out
 from evenodds.schema import Column, Schema
 from evenodds.show import Frame
 
@@ -149,11 +149,9 @@ class Mixture(Shell, DensityMixin, BaseEstimator):  # type: ignore[misc]
         return streamed(source, self.family, self.columns, weight)
 
     def _table(self, X: Any, weight: Any) -> MixtureRows:
-        X = _dense(eager(X))
+        X, named = taken_out(_dense(eager(X)), weight=weight)
         if isinstance(weight, str):
-            whole = table(X)
-            name, weight = weight, numbers(whole[weight], weight)
-            X = drop(X, name) if has_frame(X) else whole.without(name)
+            weight = numbers(named["weight"], weight)
         rows = self._features(X, reset=True)
         return Tabled(rows, schema_of(rows, self.family, self.columns), check_weights(weight, rows.rows))
 
