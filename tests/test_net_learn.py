@@ -917,3 +917,13 @@ def test_tables_that_are_too_large_together_are_refused(monkeypatch):
     network = BayesNet("u, v -> w, x, y").fit(rows).model_
     with pytest.raises(eo.DataError, match="the table of 'y' has 8 cells, those before it 20, more than 20 in all"):
         network.tables  # noqa: B018
+
+
+def test_a_cut_of_no_node_is_refused():
+    rows = {"a": ["x", "y"] * 20, "b": ["u", "v", "v", "u"] * 10, "n": list(range(40))}
+    with pytest.raises(eo.DataError, match="column 'n' is cut, but is none of the nodes"):
+        BayesNet("a -> b", cuts={"n": 3}).fit(rows)
+    with pytest.raises(eo.DataError, match="column 'm' not found"):
+        BayesNet("a -> b", cuts={"m": 3}).fit(rows)
+    states = BayesNet("a -> b; n", cuts={"n": 3}).fit(rows).network.states
+    assert states["n"] == ("below 13", "13 to 26", "26 and above")

@@ -59,6 +59,10 @@ class Columns:
         for name in [*names, *told]:
             if name not in sample.columns:
                 raise DataError(f"{source.name}: {did_you_mean(name, sample.columns)}")
+        if unused := [name for name in told if name not in names]:
+            raise DataError(
+                f"column {unused[0]!r} is cut, but is none of the nodes: name it among them, or do not cut it"
+            )
         mass = (
             np.ones(sample.rows) if weights is None else np.maximum(np.nan_to_num(numbers(sample[weights], weights)), 0)
         )
