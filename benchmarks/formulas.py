@@ -102,7 +102,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("models/bayes_net/d_separation.py", "given if from_child else node in above:", "given:"),
     ),
     "tests/test_net_bif.py": (
-        ("models/bayes_net/bif.py", "[flat[i :: len(known)] for", "[flat[i * shape[-1] : (i + 1) * shape[-1]] for"),
+        ("models/bayes_net/bif.py", "(i, flat[i::many])", "(i, flat[i * shape[-1] : (i + 1) * shape[-1]])"),
     ),
     "tests/test_perceptron.py": (("models/separators/perceptron.py", "(1.0 if k == 2 else np.sqrt(2.0))", "1.0"),),
     "tests/test_text_tokenise.py": (("text/tokenise.py", "[] if shortest > 1 else list(single)", "list(single)"),),

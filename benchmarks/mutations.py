@@ -234,7 +234,7 @@ MUTATIONS = [
         "audit/counted.py", "errors = variance / np.maximum(n, 1)", "errors = variance", ("tests/test_stand_ins.py",)
     ),
     Mutation("audit/crossed.py", "[1] != group", "[1] == group", ("tests/test_stand_ins.py",)),
-    Mutation("audit/stand_ins.py", "free[0] * free[1] / 2", "0", ("tests/test_stand_ins.py",)),
+    Mutation(M + "information.py", "self.nats - self.degrees / 2", "self.nats", ("tests/test_stand_ins.py",)),
     Mutation("audit/word_tests.py", 'events="present"', 'events="counts"', ("tests/test_shift.py",)),
     Mutation("audit/environments.py", "of.without(name)", "of.whole", ("tests/test_shift.py",)),
     Mutation("audit/graph.py", "predicted, given=target)", "predicted)", ("tests/test_audit_graph.py",)),

@@ -116,10 +116,11 @@ class Summary:
     def exact(self) -> bool:
         """Whether least squares left nothing over but rounding, though it had rows to spare."""
         model, totals = self.model, self.model.totals
-        plain = model.family is Gaussian and model.settings.prior is None and model.settings.variance is None
+        if model.family is not Gaussian or model.settings.prior is not None or model.settings.variance is not None:
+            return False
         constant = float(model.coefficients[0]) if model.design.intercept else 0.0  # a target may be nothing else
         squares = totals.null_deviance + totals.spare * constant**2
-        return plain and totals.spare > 0 and totals.deviance <= EXACT * squares
+        return totals.spare > 0 and totals.deviance <= EXACT * squares
 
     def __repr__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]
