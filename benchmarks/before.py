@@ -1,10 +1,11 @@
 """Is this commit slower than an earlier one? Our main jobs by the code of both, in turns.
 
-    python -m benchmarks.before [--revision e030096] [--only moments,words] [--turns 7] [--save]
+    python -m benchmarks.before [--revision e030096] [--only moments,words] [--turns 7] [--starts 3] [--save]
 
 The earlier commit is laid into a folder of its own. A job runs in two processes, one for each side, that make ready and
-run it once unmeasured; then they take turns, so that a busy moment of the machine hits both alike, and the best time of
-each counts. Data are generated, the same on both sides, and the jobs use names only that both commits have.
+run it once unmeasured; then they take turns, so that a busy moment of the machine hits both alike. Where a process has
+its memory may cost a tenth, so both are started anew a few times, and the best time of each side counts. Data are
+generated, the same on both sides, and the jobs use names only that both commits have.
 """
 
 import contextlib
@@ -163,7 +164,8 @@ def message(folder: Path, own_process: bool) -> Call:
 
 
 def process(*words: str) -> Call:
-    return lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    installed = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}  # what is installed is compiled once
+    return lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True, env=installed)
 
 
 def jobs(folder: Path) -> dict[str, Any]:
@@ -238,19 +240,20 @@ def started(tree: Path, name: str) -> subprocess.Popen[str]:
     return side
 
 
-def taken(name: str, trees: dict[str, Path], turns: int) -> dict[str, Any]:
+def taken(name: str, trees: dict[str, Path], turns: int, starts: int) -> dict[str, Any]:
     """The best seconds of both sides."""
-    sides = {side: started(tree, name) for side, tree in trees.items()}
-    best = dict.fromkeys(sides, float("inf"))
-    for turn in range(turns):
-        for side in list(sides)[:: 1 if turn % 2 else -1]:
-            pipes = sides[side]
-            assert pipes.stdin is not None
-            assert pipes.stdout is not None
-            print("once", file=pipes.stdin, flush=True)
-            best[side] = min(best[side], json.loads(pipes.stdout.readline()))
-    for one in sides.values():
-        one.communicate()
+    best = dict.fromkeys(trees, float("inf"))
+    for _ in range(starts):
+        sides = {side: started(tree, name) for side, tree in trees.items()}
+        for turn in range(turns):
+            for side in list(sides)[:: 1 if turn % 2 else -1]:
+                pipes = sides[side]
+                assert pipes.stdin is not None
+                assert pipes.stdout is not None
+                print("once", file=pipes.stdin, flush=True)
+                best[side] = min(best[side], json.loads(pipes.stdout.readline()))
+        for one in sides.values():
+            one.communicate()
     return {"job": name, **best}
 
 
@@ -268,6 +271,7 @@ def main() -> None:
     parser.add_argument("--revision", default="HEAD~1", help="the earlier commit")
     parser.add_argument("--only", type=report.names, help="jobs, with commas between")
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--starts", type=int, default=3, help="of both processes")
     parser.add_argument("--serve", help="a job to be run in this process, once for every line of standard input")
     given = parser.parse_args()
     if given.serve:
@@ -280,12 +284,13 @@ def main() -> None:
         trees = dict(zip(SIDES, (folder, ROOT)))
         for name in given.only or jobs(ROOT):
             try:
-                found.append(taken(name, trees, given.turns))
+                found.append(taken(name, trees, given.turns, given.starts))
             except ProcessError as error:
                 print(error, file=sys.stderr)
                 continue
             print(shown({"revision": revision, "jobs": found[-1:]}).splitlines()[-1], flush=True)
-    report.finish("before", {"revision": revision, "turns": given.turns, "jobs": found}, shown, given.save)
+    result = {"revision": revision, "turns": given.turns, "starts": given.starts, "jobs": found}
+    report.finish("before", result, shown, given.save)
 
 
 if __name__ == "__main__":
