@@ -105,7 +105,7 @@ class Binned(FromHistogram):
     def _estimate(cls, tally: Tally, estimate: Estimate, prior: Any, column: Column) -> Distribution:
         """The bins of all groups together, and each group's shares of them."""
         edges, counts, tails, lump = _cut(tally, column)
-        whole = column.origin == 0 and tally.once(("whole",), lambda: _whole(numeric.histogram(tally)[0]))
+        whole = column.origin == 0 and tally.once(("whole",), lambda: _whole(numeric.bins(tally)))
         if estimate == "mle":
             values = counts[:, 0] if ungrouped(tally) else counts
             return cls(edges, values / some(values.sum(axis=0)), tails, lump, column.origin, whole)
@@ -241,10 +241,9 @@ def _inside(bins: int, tails: tuple[float, float]) -> Floats:
 
 def _whole(keys: Ints) -> bool:
     """Whether these bins of the histogram hold whole numbers alone: bins of small numbers tell, and there are some."""
-    lower, upper = numeric.edges(keys)
-    nearest = np.where(keys >= 0, lower, -upper)
+    nearest = numeric.nearest(keys)
     small = nearest[(nearest < TELLING) & (keys != 0)]
-    return len(small) * 4 >= len(keys) and bool(np.all(small % 1 == 0)) and len(small) > 0
+    return len(small) * 4 >= len(keys) and bool(np.all(small == np.floor(small))) and len(small) > 0
 
 
 def _cut(tally: Tally, column: Column) -> Cut:

@@ -124,7 +124,7 @@ class FromHistogram(Family):
     @classmethod
     def informative(cls, tally: Tally) -> bool:
         """Not where all values are in one bin: then nothing is known of their spread."""
-        return len(numeric.histogram(tally)[0]) > 1
+        return len(numeric.bins(tally)) > 1
 
     @classmethod
     def posterior(cls, data: Any, prior: Any = None, column: Column = COLUMN) -> Any:

@@ -245,9 +245,7 @@ def check_no_infinity(x: Floats, name: str, start: int) -> None:
 
 def edges(keys: Ints) -> tuple[Floats, Floats]:
     """The lower and upper ends of bins."""
-    magnitude = np.abs(keys)
-    inner = _float_at(magnitude)
-    outer = _float_at(magnitude + 1)
+    inner, outer = nearest(keys), nearest(np.abs(keys) + 1)
     positive = keys >= 0
     lower = np.where(positive, inner, -outer)
     upper = np.where(positive, outer, -inner)
@@ -278,14 +276,20 @@ def from_origin(cuts: Floats, origin: float) -> Floats:
         low, high = np.where(above, low, middle), np.where(above, middle, high)
 
 
-def _float_at(magnitude: Ints) -> Floats:
-    return (magnitude.astype(np.uint64) << np.uint64(45)).view(np.float64)
+def nearest(keys: Ints) -> Floats:
+    """How near to zero bins begin."""
+    return (np.abs(keys).astype(np.uint64) << np.uint64(45)).view(np.float64)
+
+
+def bins(tally: Tally) -> Ints:
+    """The bins of a numeric tally."""
+    return axis_of(tally, "histogram").keys
 
 
 def histogram(tally: Tally) -> tuple[Ints, Floats]:
     """The bins of a numeric tally and their counts as doubles (bins, groups)."""
     counts = dd.value(read_exactly(tally, "histogram"))
-    return axis_of(tally, "histogram").keys, counts.reshape(len(counts), len(tally.groups))
+    return bins(tally), counts.reshape(len(counts), len(tally.groups))
 
 
 def moments(tally: Tally) -> tuple[Floats, Floats, Floats]:
