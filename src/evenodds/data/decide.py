@@ -112,10 +112,11 @@ def _check_dates(name: str, raw: Any) -> None:
 
 def _doubt(name: str, raw: Any) -> None:
     """Warn where texts of so many values were taken for a category that they may be meant as something else."""
-    values = without_views(raw).drop_null()
-    distinct = pc.unique(values)
+    cells = without_views(raw)
+    distinct = pc.unique(cells).drop_null()
     if len(distinct) < FEW_VALUES:
         return
+    values = cells.drop_null()
     if not is_text(typed(Texts.of_arrow(values), Marks()).type):
         cure = remedy(f"columns={{{name!r}: Binned}}, or astype(float)", f"--role {as_word(name)}=number")
         what = "holds numbers, but its type says text: taken as a category"
