@@ -141,11 +141,18 @@ def test_add_gaussian_is_its_python(block):
     assert_same_bits(*both(kernels.add_gaussian, block[:, 0].copy(), *arguments, np.ones((2, ROWS))))
 
 
-def test_add_binned_is_its_python(block):
-    table = np.random.default_rng(6).normal(size=(3, 6))
-    assert_same_bits(
-        *both(kernels.add_binned, block[:, 1].copy(), np.array([-5.0, 0.0, 0.1, 9.0]), table, np.ones((3, ROWS)))
-    )
+@pytest.mark.parametrize("inner", range(10))
+@pytest.mark.parametrize("outer", [(-1.0, 2.0), (-1.0, 1.99), (-0.99, 2.0)])
+def test_add_binned_is_its_python_and_looks_every_value_up(inner, outer):
+    rng = np.random.default_rng(6)
+    edges = np.array([outer[0], *np.sort(rng.uniform(-0.9, 1.9, inner)), outer[1]])
+    x = np.concatenate([rng.uniform(-0.9, 1.9, ROWS), edges[1:-1], [np.nan, -1.0, 2.0, 0.0]])
+    table = rng.normal(size=(3, inner + 2))
+    (compiled, (*_, total)), (plain, (*_, expected)) = both(kernels.add_binned, x, edges, table, np.ones((3, len(x))))
+    np.testing.assert_array_equal(total, expected)
+    bins = np.where(np.isnan(x), inner + 1, np.searchsorted(edges[1:-1], x, side="right"))
+    np.testing.assert_array_equal(total, 1 + table[:, bins])
+    assert compiled == plain == (outer != (-1.0, 2.0))
 
 
 @pytest.mark.parametrize("family", [Gaussian, Binned, StudentT], ids=lambda family: family.__name__)

@@ -141,9 +141,7 @@ class Binned(FromHistogram):
 
     def add_log_prob(self, x: Any, total: Floats) -> None:
         """The same, added to total[group, value] in one pass; values beyond the data are looked at again."""
-        low, high = np.fmin.reduce(x, initial=np.inf), np.fmax.reduce(x, initial=-np.inf)
-        kernels.add_binned(x, self.edges[1:-1], self._by_group, total)
-        if low < self.edges[0] or high > self.edges[-1]:
+        if kernels.add_binned(x, self.edges, self._by_group, total):
             outside = np.flatnonzero((x < self.edges[0]) | (x > self.edges[-1]))
             total[:, outside] += self._beyond(x[outside])
 

@@ -163,22 +163,31 @@ def add_gaussian(x: Any, mean: Any, scale: Any, constant: Any, total: Any) -> No
 
 
 @kernel
-def add_binned(x: Any, cuts: Any, table: Any, total: Any) -> None:
-    """total[g, i] += table[g, b], b the number of cuts at or below x_i; the table's last column is for the missing."""
+def add_binned(x: Any, edges: Any, table: Any, total: Any) -> bool:
+    """total[g, i] += table[g, b], b the number of inner edges at or below x_i; the table's last column is for the
+    missing. Says whether a value lies beyond the outer edges.
+    """
+    low, high, last, beyond = edges[0], edges[-1], len(edges) - 1, False
     codes = np.empty(RUN, np.int64)
     for start in range(0, len(x), RUN):
         values = x[start : start + RUN]
         n = len(values)
         for i in range(n):
             codes[i] = 0 if values[i] == values[i] else table.shape[1] - 1
-        for j in range(len(cuts)):
-            cut = cuts[j]
+            beyond |= (values[i] < low) | (values[i] > high)
+        for j in range(1, last, 4):  # four edges a round: codes are fetched and kept less often
+            a = edges[j]
+            b = edges[j + 1] if j + 1 < last else np.nan  # nothing lies above what is none
+            c = edges[j + 2] if j + 2 < last else np.nan
+            d = edges[j + 3] if j + 3 < last else np.nan
             for i in range(n):
-                codes[i] += 1 if values[i] >= cut else 0
+                v = values[i]
+                codes[i] += (1 if v >= a else 0) + (1 if v >= b else 0) + (1 if v >= c else 0) + (1 if v >= d else 0)
         for g in range(table.shape[0]):
             row, out = table[g], total[g, start : start + n]
             for i in range(n):
                 out[i] += row[codes[i]]
+    return beyond
 
 
 @kernel
