@@ -92,6 +92,26 @@ def test_the_page_on_architecture_names_every_room_and_every_public_name():
     assert len(evenodds.__all__) <= 40
 
 
+def test_what_the_page_on_architecture_names_is_in_the_file_that_it_names():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    named = re.findall(r"`([\w/]+\.py)(?:: ([^`]+))?`(?: \(((?:`\w+`(?:, )?)+)\))?", page)
+    assert len(named) > 100
+    wrong = []
+    for path, names, more in named:
+        files = [*(ROOT / "src").rglob(path), *ROOT.glob(path)]
+        defined = set().union(*map(_defined, files)) if files else set()
+        wrong += [f"{path}: {name}" for name in re.findall(r"\w+", f"{names} {more}") if name not in defined]
+        wrong += [] if files else [path]
+    assert wrong == []
+
+
+def _defined(path):
+    """The names of a file: its functions, classes, methods and constants."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    made = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return made | {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
 def test_a_module_fits_in_a_head_or_says_why_not():
     source = ROOT / "src" / "evenodds"
     long = {
