@@ -249,6 +249,12 @@ def test_a_device_without_an_end_is_not_read_to_it(model, people, monkeypatch):
         assert "has more than 10,000 bytes" in run(*words, "/dev/full", code=3).stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without space")
+def test_a_device_without_space_is_named(model, people):
+    for words in (["fit", people, "-t", "survived", "-o"], ["add", model, model, "-o"]):
+        assert "Error: /dev/full: No space left on device" in run(*words, "/dev/full", code=1).stderr
+
+
 def test_what_an_error_repeats_of_a_command_has_no_control_characters():
     assert "\\x1b[31m" in run("demo", "\x1b[31m", code=2).stderr
 
