@@ -376,6 +376,23 @@ def test_groups_of_no_rows_of_one_and_all_positive():
     json.dumps(found.to_dict())
 
 
+def test_rows_that_are_all_of_one_class_are_audited_once_both_are_named():
+    y, g, p = [1] * 4, ["a", "a", "b", "b"], np.array([0.2, 0.9, 0.4, 0.8])
+    both = np.column_stack([1 - p, p])
+    audit = eo.Audit(by="g")
+    with pytest.raises(
+        eo.DataError, match="scores= is p of one of two classes, y has 1 class: name both with classes="
+    ):
+        audit.of_predictions(y, g, scores=p)
+    with pytest.raises(eo.DataError, match=r"and 1 columns for the classes of y; if there are others, name all"):
+        audit.of_predictions(y, g, proba=both)
+    with pytest.raises(eo.DataError, match="no rows with a class"):
+        audit.of_predictions([], [], scores=[])
+    found = audit.of_predictions(y, g, scores=p, classes=[0, 1])
+    assert repr(found) == repr(audit.of_predictions(y, g, proba=both, classes=[0, 1]))
+    assert [(r.k, r.n) for r in found.rates(("g",), "1")["TPR"].values()] == [(1, 2), (1, 2)]
+
+
 def test_missing_groups_are_a_group_of_their_own(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("g,y,s\na,1,.9\n,0,.2\nb,0,.1\n,1,.8\n")
