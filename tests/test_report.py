@@ -160,6 +160,17 @@ def test_ten_rows_do_not_show_that_a_model_is_too_timid():
     assert "are honest, as far as 10 rows can tell" in _honest(metrics)[0]
 
 
+def test_a_column_that_almost_knows_the_answer_is_named_and_a_good_one_is_not(tmp_path):
+    # Of titanic3 the boat that took a person: known of 477 of the 500 who survived and of 9 of the 809 who did not.
+    boat = ["4"] * 477 + [None] * 23 + ["4"] * 9 + [None] * 800
+    y = [1] * 500 + [0] * 809
+    sex = ["female"] * 339 + ["male"] * 161 + ["female"] * 127 + ["male"] * 682
+    data = pd.DataFrame({"survived": y, "sex": sex, "boat": boat, "deck": np.tile(["a", "b"], 655)[:1309]})
+    data.to_csv(tmp_path / "people.csv", index=False)
+    said = report(eo.NaiveBayes().fit(data, "survived").model_, read(tmp_path / "people.csv")).sections[0].sentences
+    assert "Almost know the answer, so ask whether they are known in time: boat." in said
+
+
 def test_a_report_says_what_is_so_and_guesses_no_reasons(tmp_path):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, 300)

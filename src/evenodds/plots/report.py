@@ -30,7 +30,7 @@ from evenodds.plots.paper import Paper, Picture, Section
 from evenodds.show import Frame, apart, percent
 from evenodds.tally import Tally
 
-LEAK = 0.95  # Cramér's V of a column with the target, from which on it may know the answer
+LEAK = 0.9  # Cramér's V of a column with the target, from which on it may know the answer
 LINES = 40  # of what was learnt of a column, where there is no picture of it
 LEARNT = (
     "These are the very rows that it was learnt from: of rows that it has not seen fewer are judged right, and how "
