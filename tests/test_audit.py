@@ -380,9 +380,7 @@ def test_rows_that_are_all_of_one_class_are_audited_once_both_are_named():
     y, g, p = [1] * 4, ["a", "a", "b", "b"], np.array([0.2, 0.9, 0.4, 0.8])
     both = np.column_stack([1 - p, p])
     audit = eo.Audit(by="g")
-    with pytest.raises(
-        eo.DataError, match="scores= is p of one of two classes, y has 1 class: name both with classes="
-    ):
+    with pytest.raises(eo.DataError, match="scores= is of two classes, y has 1: name both in classes="):
         audit.of_predictions(y, g, scores=p)
     with pytest.raises(eo.DataError, match=r"and 1 columns for the classes of y; if there are others, name all"):
         audit.of_predictions(y, g, proba=both)

@@ -34,7 +34,7 @@ from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import cells, target_codes
-from evenodds.errors import DataError, did_you_mean, many
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Labels, canonical
@@ -287,16 +287,11 @@ class Audit:
         if scores is None:
             p = np.asarray(proba, float)
             if p.ndim != 2 or p.shape[1] != len(classes):
-                expected = f"expected rows, and {len(classes)} columns for the classes"
-                raise DataError(
-                    f"proba has the shape {p.shape}: {expected} of y; if there are others, name all with classes="
-                )
+                shape = f"proba has the shape {p.shape}: expected rows, and {len(classes)} columns for the classes"
+                raise DataError(f"{shape} of y; if there are others, name all with classes=")
             return p, log_of
         if len(classes) not in (0, 2):  # of none there are no rows, and that is said
-            there = many(len(classes), "class")
-            raise DataError(
-                f"scores= is p of one of two classes, y has {there}: name both with classes=, or give proba="
-            )
+            raise DataError(f"scores= is of two classes, y has {len(classes)}: name both in classes=, or give proba=")
         return np.asarray(as_column(scores), float), self._log_of_both(classes)
 
     def _log_of_both(self, classes: NDArray[Any]) -> Callable[[Floats], Floats]:
