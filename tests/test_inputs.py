@@ -578,6 +578,16 @@ def test_identifiers_are_left_out_with_a_note(ids):
     assert list(nb.model_.schema.features) == ["x"]
 
 
+def test_whole_numbers_with_holes_are_identifiers_in_a_frame_as_in_its_file(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,x,half,y\n" + "".join(f"{'' if i % 3 else i},{i % 7},{i}.5,{i % 2}\n" for i in range(600)))
+    with pytest.warns(eo.SchemaWarning, match="column 'id' has almost no value twice"):
+        found = eo.NaiveBayes().fit(pd.read_csv(path), "y").model_
+    with pytest.warns(eo.SchemaWarning, match="column 'id' has almost no value twice"):
+        assert found == eo.NaiveBayes().fit(path, "y").model_
+    assert list(found.schema.features) == ["x", "half"]
+
+
 def test_a_column_with_a_family_is_never_left_out():
     frame = pd.DataFrame({"id": np.arange(200), "x": np.arange(200) % 7.0})
     nb = eo.NaiveBayes({"id": eo.Gaussian}).fit(frame, np.arange(200) % 2)

@@ -39,7 +39,9 @@ def kind(raw: Raw | Coded, *, named: bool = True) -> Kind:
         if pc.all(pc.is_in(numbers, arrow_numbers(np.array([0.0, 1.0])))).as_py():
             return "flag"
         distinct = pc.count_distinct(values).as_py()
-        return "id" if t.is_integer(type_) and named and distinct == len(values) >= MANY else "number"
+        holes = len(values) < len(raw)  # pandas writes integers with holes as floats
+        whole = t.is_integer(type_) or (holes and pc.all(pc.equal(numbers, pc.floor(numbers))).as_py())
+        return "id" if named and distinct == len(values) >= MANY and whole else "number"
     if is_text(type_):
         return _text_kind(values)
     return "nested"
