@@ -71,12 +71,12 @@ class Audit:
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError(f"by={self.by!r}: expected one or more columns, each once")
         tail_of(self.level)
-        given: Any = self.threshold
-        number = is_number(given)
+        given = self.threshold
+        decided = given is None or isinstance(given, Decision) or (is_number(given) and 0 <= given <= 1)
         for name, right, expected in (
-            ("margin", 0 <= self.margin < 1, "0 or more, below 1"),
-            ("threshold", not number or 0 <= given <= 1, "a probability, 0 to 1"),
-            ("small", self.small >= 0, "a number of rows"),
+            ("margin", is_number(self.margin) and 0 <= self.margin < 1, "0 or more, below 1"),
+            ("threshold", decided, "a probability, 0 to 1, or a Decision"),
+            ("small", is_number(self.small) and self.small >= 0, "a number of rows"),
         ):
             if not right:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected {expected}")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
+from evenodds.arguments import is_number
 from evenodds.bandits import kernels
 from evenodds.bandits.dice import Dice
 from evenodds.bandits.policies import Policy, even
@@ -94,7 +95,7 @@ class LinUCB(Policy):
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.c < np.inf and 0 < self.ridge < np.inf):
+        if not (is_number(self.c) and self.c >= 0 and is_number(self.ridge, above=0)):
             raise ValueError(
                 f"c={self.c:g}, ridge={self.ridge:g}: expected a c from 0 and a ridge above 0, both finite"
             )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.arguments import is_whole
+from evenodds.arguments import is_number, is_whole
 from evenodds.bandits import kernels
 from evenodds.bandits.arms import Arms
 from evenodds.bandits.dice import Dice
@@ -146,10 +146,10 @@ class EpsilonGreedy(Policy):
     since: float = math.inf
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon <= 1:
-            raise ValueError(f"epsilon={self.epsilon:g}: expected a probability, from 0 to 1")
-        if not self.since > 0:
-            raise ValueError(f"since={self.since:g}: expected a number of rounds above 0")
+        if not (is_number(self.epsilon) and 0 <= self.epsilon <= 1):
+            raise ValueError(f"epsilon={self.epsilon!r}: expected a probability, from 0 to 1")
+        if not (is_number(self.since, above=0) or self.since == math.inf):
+            raise ValueError(f"since={self.since!r}: expected a number of rounds above 0")
 
     def index(self, arms: Arms, t: float) -> Floats:
         """The mean, as Greedy sees it."""
@@ -194,8 +194,8 @@ class UCB(Policy):
     c: float = 2.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.c < math.inf:
-            raise ValueError(f"c={self.c:g}: expected a finite number from 0 on")
+        if not (is_number(self.c) and self.c >= 0):
+            raise ValueError(f"c={self.c!r}: expected a finite number from 0 on")
 
     def index(self, arms: Arms, t: float) -> Floats:
         """The upper confidence bound."""
@@ -291,8 +291,8 @@ class EXP3(Policy):
     share: float | None = None
 
     def __post_init__(self) -> None:
-        if self.share is not None and not 0 < self.share <= 1:
-            raise ValueError(f"share={self.share:g}: expected a number above 0 and up to 1")
+        if self.share is not None and not (is_number(self.share, above=0) and self.share <= 1):
+            raise ValueError(f"share={self.share!r}: expected a number above 0 and up to 1")
 
     def shares(self, arms: Arms, t: float) -> Floats:
         """The probabilities of round t."""

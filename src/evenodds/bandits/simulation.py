@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.arguments import tail_of
+from evenodds.arguments import tail_of, whole
 from evenodds.bandits import kernels
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
@@ -211,8 +211,7 @@ def check_played(policies: Sequence[Policy], rounds: int, runs: int, width: int)
     if not policies:
         raise ValueError("there are no policies to play; give at least one, such as UCB()")
     for what, number in (("rounds", rounds), ("runs", runs)):
-        if number < 1:
-            raise ValueError(f"{what}={number}: expected a number from 1 on")
+        whole(what, number)
     for policy in policies:
         if not isinstance(policy, Policy):
             raise ValueError(f"{policy!r} is no policy: expected one such as UCB()")
