@@ -34,7 +34,7 @@ from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import cells, target_codes
-from evenodds.errors import DataError, did_you_mean
+from evenodds.errors import DataError, did_you_mean, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Labels, canonical
@@ -255,7 +255,8 @@ class Audit:
         else:
             texts, meant = [canonical(c) for c in part.classes.tolist()], self.reads.positive
             if len(texts) != 2:
-                raise DataError(f"threshold={rule} is for two classes, there are {len(texts)}: give a Decision instead")
+                told, cure = (f"threshold={rule}", f"--threshold {rule}"), ("give a Decision instead", "leave it out")
+                raise DataError(f"{remedy(*told)} is for two classes, there are {len(texts)}: {remedy(*cure)}")
             c = 1 if meant is None else texts.index(meant)
             with np.errstate(divide="ignore"):
                 at_least = part.log_p[:, c] >= np.log(float(rule))  # of logs: exp(log p) may be a rounding below p
