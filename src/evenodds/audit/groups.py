@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +37,7 @@ from evenodds.errors import DataError, did_you_mean, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Labels, canonical
+from evenodds.models.glm.design import in_value_order
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
 from evenodds.threads import in_order
@@ -329,10 +329,7 @@ class Audit:
 def _in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:
     """Classes in the order of their values: 2 before 10 among numbers."""
     every = sorted(set(texts))
-    if kind in ("int", "float"):
-        with contextlib.suppress(ValueError):
-            every = sorted(every, key=float)
-    return np.array(every, dtype=object)
+    return np.array(in_value_order(every) if kind in ("int", "float") else every, dtype=object)
 
 
 def _features(data: Any, model: Any, named: list[str]) -> Any:

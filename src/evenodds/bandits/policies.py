@@ -80,7 +80,8 @@ def _brief(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
-def _row(code: int, *numbers: float) -> list[float]:
+def settings_row(code: int, *numbers: float) -> list[float]:
+    """A code and four numbers at most, of a policy that forgets nothing."""
     return [float(code), *numbers, *[0.0] * (4 - len(numbers)), 0.0, 1.0]
 
 
@@ -102,7 +103,7 @@ class Greedy(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """No numbers."""
-        return _row(kernels.GREEDY)
+        return settings_row(kernels.GREEDY)
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class ExploreThenExploit(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """T0."""
-        return _row(kernels.EXPLORE, float(self.T0))
+        return settings_row(kernels.EXPLORE, float(self.T0))
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ class EpsilonGreedy(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """ε, and since when it shrinks."""
-        return _row(kernels.EPSILON, self.epsilon, self.since)
+        return settings_row(kernels.EPSILON, self.epsilon, self.since)
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ class UCB(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """The constant."""
-        return _row(kernels.UCB, self.c)
+        return settings_row(kernels.UCB, self.c)
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,7 @@ class Thompson(Policy):
     def settings(self, family: type[Family]) -> list[float]:
         """The prior's numbers."""
         prior = self.settled(family)
-        return _row(kernels.THOMPSON, *(float(getattr(prior, f.name)) for f in dataclasses.fields(prior)))
+        return settings_row(kernels.THOMPSON, *(float(getattr(prior, f.name)) for f in dataclasses.fields(prior)))
 
     @property
     def name(self) -> str:
@@ -310,7 +311,7 @@ class EXP3(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """The share that explores."""
-        return _row(kernels.EXP3, math.nan if self.share is None else self.share)
+        return settings_row(kernels.EXP3, math.nan if self.share is None else self.share)
 
     @property
     def name(self) -> str:
