@@ -221,6 +221,12 @@ def test_ucb_covers():
     sure, unsure = played.coverage_table
     assert min(sure["arm 0"], sure["arm 1"]) > 0.999
     assert min(unsure["arm 0"], unsure["arm 1"]) < min(sure["arm 0"], sure["arm 1"])
+    [early] = simulate([UCB()], [0.6, 0.5, 0.4], 2, 1, coverage=True).coverage_table
+    assert sum(early[f"arm {a}"] is None for a in range(3)) == 2  # in whose rounds nothing was known of two of them
+
+
+def test_one_run_of_one_round_is_told_as_such():
+    assert repr(simulate([UCB()], [0.6, 0.5], 1, 1)).startswith("1 run of 1 round\n")
 
 
 def test_growth_and_crossing():
