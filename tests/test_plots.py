@@ -14,6 +14,7 @@ from evenodds import plots
 from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics
 from evenodds.audit.ranked import Scores, scores
+from evenodds.audit.reliability import Reliability
 from evenodds.audit.shift import drift
 from evenodds.models.bayes_net.picture import picture
 from evenodds.models.bayes_net.structure import Structure
@@ -57,6 +58,17 @@ def made():
         "audited": audited,
         "scores": of,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("sizes", "said"), [((20,), "20 rows"), ((20, 20), "20 rows each"), ((20, 30), "50 rows")])
+def test_how_many_rows_a_picture_of_honesty_is_of(sizes, said):
+    """Of two groups of one size there are as many rows in each."""
+    rng = np.random.default_rng(0)
+    found = {}
+    for n in sizes:
+        y, p = np.arange(n) % 2, rng.uniform(0.2, 0.8, n)
+        found[f"{len(found)}"] = Reliability("1", scores(tally(y, np.log(np.column_stack([1 - p, p])), [0, 1]), "1"))
+    assert plots.reliability(found)["title"]["subtitle"].startswith(f"{said};")
 
 
 PICTURES = [
