@@ -237,12 +237,25 @@ def test_an_option_without_a_say_is_refused(here, line):
     assert said.stdout == ""
 
 
-REPORTED = ("shift drift", "shift sites", "shift labels", "decide", "density", "bandit replay", "evaluate", "audit")
+REPORTED = (
+    "fit", "learn", "forget", "regress", "mixture", "separate", "compare", "net fit", "net learn", "shift drift",
+    "shift sites", "shift labels", "decide", "density", "bandit replay", "evaluate", "audit",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_json_tells_what_was_wrong_with_some_rows(here, name):
     assert json.loads(invoke(*name.split(), *LINES[name].split(), "--json").stdout)["report"]["rows"] > 0
+
+
+WRITTEN = ("fit", "add", "learn", "forget", "prune", "regress", "mixture", "net fit", "net learn")
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_json_tells_which_model_was_written(here, name):
+    line = [*name.split(), *LINES[name].replace("-o new.eo", "").split(), "-o", "new.eo", "--json"]
+    assert json.loads(invoke(*line).stdout)["model"] == "new.eo"
+    assert Path("new.eo").exists()
 
 
 @pytest.mark.parametrize(
