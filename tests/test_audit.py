@@ -260,6 +260,18 @@ def test_a_rule_decides_what_is_said():
         other.of_columns(rows, "y", score="p")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("threshold", float("nan")), ("threshold", "0.5"), ("threshold", True), ("threshold", 1.5),
+        ("margin", "5 %"), ("margin", None), ("small", "few"), ("small", float("nan")),
+    ],
+)  # fmt: skip
+def test_settings_that_mean_nothing_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name}={value!r}: expected"):
+        eo.Audit(by="sex", **{name: value})
+
+
 def test_weights_and_groups_are_columns_or_arrays_for_every_model():
     y, p, groups = people(400)
     frame = pd.DataFrame({"x": p[:, 1], "sex": groups["sex"], "y": y, "w": np.arange(400) % 3})

@@ -773,6 +773,8 @@ def test_folds_are_refits_with_weights_and_rows_left_out(tmp_path):
     run("evaluate", path, "-t", "y", "-k", 10**6, code=2)
     with pytest.raises(ValueError, match="expected 2 to 1,000"):
         of_folds(read(path), "y", 10**9)
+    with pytest.raises(ValueError, match=r"folds=2\.5: expected 2 to 1,000"):
+        of_folds(read(path), "y", 2.5)
 
 
 # The command line.

@@ -155,7 +155,7 @@ def test_arms_come_and_go(path):
         assert sum(button.shares().values()) == pytest.approx(1)
         for words, call in (
             ("already", lambda: button.add_arm("blue")),
-            ("no arm 'pink'", lambda: button.retire("pink")),
+            ("arm 'pink' not found; the arms are", lambda: button.retire("pink")),
             ("an arm's name", lambda: button.add_arm(" ")),
         ):
             with pytest.raises(DataError, match=words):

@@ -221,6 +221,12 @@ def test_ucb_covers():
     sure, unsure = played.coverage_table
     assert min(sure["arm 0"], sure["arm 1"]) > 0.999
     assert min(unsure["arm 0"], unsure["arm 1"]) < min(sure["arm 0"], sure["arm 1"])
+    [early] = simulate([UCB()], [0.6, 0.5, 0.4], 2, 1, coverage=True).coverage_table
+    assert sum(early[f"arm {a}"] is None for a in range(3)) == 2  # in whose rounds nothing was known of two of them
+
+
+def test_one_run_of_one_round_is_told_as_such():
+    assert repr(simulate([UCB()], [0.6, 0.5], 1, 1)).startswith("1 run of 1 round\n")
 
 
 def test_growth_and_crossing():
@@ -470,6 +476,13 @@ def test_exploring_that_does_not_come_out_even():
         (lambda: ExploreThenExploit(float("nan")), "T0=nan: expected a whole number"),
         (lambda: UCB(-1), "from 0 on"),
         (lambda: UCB(float("inf")), "c=inf: expected a finite number"),
+        (lambda: UCB("2"), "c='2': expected a finite number"),
+        (lambda: EpsilonGreedy("often"), "epsilon='often': expected a probability"),
+        (lambda: LinUCB(ridge=None), "ridge=None: expected"),
+        (lambda: EXP3("all"), "share='all': expected a number above 0"),
+        (lambda: Fading(UCB(), None), "factor=None: expected a number between 0 and 1"),
+        (lambda: Windowed("ucb", 5), "'ucb' has no form that forgets"),
+        (lambda: gaussian([1], "wide"), "spread='wide': expected a standard deviation"),
         (lambda: LinUCB(ridge=float("inf")), "both finite"),
         (lambda: EXP3(2), "up to 1"),
         (lambda: Windowed(EXP3(), 5), "no form that forgets"),
@@ -491,6 +504,9 @@ def test_exploring_that_does_not_come_out_even():
         (lambda: switching([[0.1], [0.2]], at=[5, 6]), "expected 1 growing"),
         (lambda: simulate([], [0.5], 5), "no policies"),
         (lambda: simulate([UCB()], [0.5], 0), "rounds=0"),
+        (lambda: simulate([UCB()], [0.5], 2.5), "rounds=2.5: expected a whole number"),
+        (lambda: simulate([UCB()], [0.5], float("nan")), "rounds=nan: expected a whole number"),
+        (lambda: simulate([UCB()], [0.5], 5, runs="many"), "runs='many': expected a whole number"),
         (lambda: simulate(UCB(), [0.5], 5), "is not a list: give the policies in one"),
         (lambda: simulate([UCB], [0.5], 5), "UCB.* is no policy: expected one such as UCB()"),
         (lambda: simulate([UCB()], adversarial([[1, 0]]), 5), "5 were asked for"),

@@ -341,7 +341,7 @@ def test_one_class_alone_and_strange_settings_are_refused():
     for how in ({"scale": -1}, {"strength": 0}, {"scale": "some"}, {"strength": np.nan}):
         with pytest.raises(ValueError, match="expected a number"):
             eo.NaiveLogistic(**how).fit([[1.0], [2.0]], ["a", "b"])
-    for seed in (-1, 0.5, "some", np.random.RandomState(0)):
+    for seed in (-1, 0.5, True, "some", np.random.RandomState(0)):
         with pytest.raises(ValueError, match=r"random_state=.*: expected a whole number from 0"):
             eo.NaiveLogistic(random_state=seed).fit([[1.0], [2.0]], ["a", "b"])
 

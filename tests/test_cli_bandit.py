@@ -100,7 +100,9 @@ def test_an_experiment(run):
     report = json.loads(run("arms", "button", "--retire", "red", "--json"))
     assert {row["arm"]: row["retired"] for row in report["arms"]} == {"green": False, "red": True, "blue": False}
     assert json.loads(run("report", "button", "--json")) == report
-    assert "there is no arm 'pink'" in run("arms", "button", "--retire", "pink", code=3)
+    assert "arm 'pink' not found; the arms are 'green', 'red', 'blue'" in run(
+        "arms", "button", "--retire", "pink", code=3
+    )
     assert run("export", "button").splitlines()[0] == "id,arm,propensity,time,reward,rewarded"
     assert [json.loads(line)["id"] for line in run("export", "button", "--json").splitlines()] == ["v1", "v2"]
     assert "create it first" in run("report", "nothing", code=1)

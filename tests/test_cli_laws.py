@@ -237,12 +237,25 @@ def test_an_option_without_a_say_is_refused(here, line):
     assert said.stdout == ""
 
 
-REPORTED = ("shift drift", "shift sites", "shift labels", "decide", "density", "bandit replay", "evaluate", "audit")
+REPORTED = (
+    "fit", "learn", "forget", "regress", "mixture", "separate", "compare", "net fit", "net learn", "shift drift",
+    "shift sites", "shift labels", "decide", "density", "bandit replay", "evaluate", "audit",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_json_tells_what_was_wrong_with_some_rows(here, name):
     assert json.loads(invoke(*name.split(), *LINES[name].split(), "--json").stdout)["report"]["rows"] > 0
+
+
+WRITTEN = ("fit", "add", "learn", "forget", "prune", "regress", "mixture", "net fit", "net learn")
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_json_tells_which_model_was_written(here, name):
+    line = [*name.split(), *LINES[name].replace("-o new.eo", "").split(), "-o", "new.eo", "--json"]
+    assert json.loads(invoke(*line).stdout)["model"] == "new.eo"
+    assert Path("new.eo").exists()
 
 
 @pytest.mark.parametrize(
@@ -262,6 +275,29 @@ def test_a_name_that_says_another_kind_of_file_is_refused(here, line, cure):
 
 def test_the_line_of_separate_is_an_answer(here):
     assert "weight" in invoke("separate", "geyser.csv", "-t", "kind", "-q").stdout
+
+
+def test_remedies_are_options(here):
+    """What is to be done is told as it is typed, not as Python has it."""
+    Path("three.csv").write_text("sex,y,x\n" + "".join(f"{'fm'[i % 2]},{'abc'[i % 3]},{i % 7}\n" for i in range(300)))
+    Path("counts.csv").write_text("n,trials,x,o\n" + "".join(f"{i % 4},5,{i % 7},{i % 3}\n" for i in range(60)))
+    Path("two.csv").write_text("n,x\n1,2\n")
+    Path("bare.csv").write_text("n,trials,x\n1,5,3\n")
+    invoke("fit", "three.csv", "-t", "y", "-o", "three.eo")
+    invoke("regress", "counts.csv", "-t", "n", "-f", "poisson", "--offset", "o", "-o", "counts.eo")
+    for line, code, cure in (
+        ("audit three.eo three.csv --by sex --threshold .5", 3, "--threshold 0.5 is for two classes"),
+        ("net learn three.csv --columns x,y --cut x=1", 3, "--cut x=1: expected 2 parts or more"),
+        ("net learn three.csv --columns x,y --cut x=3,2", 3, "--cut x=3,2: expected ascending numbers"),
+        ("net query net.eo sex -g class=crew --method weighting --draws 9", 0, "or with --method gibbs"),
+        ("regress counts.csv -t n -f bernoulli --trials trials --prior jeffreys", 3, "--prior jeffreys takes rows of"),
+        ("regress two.csv -t n -f gaussian --prior 1", 3, "give more of them, or leave --prior out"),
+        ("predict counts.eo bare.csv", 3, "the offset 'o': the rows to be predicted need that column"),
+        ("mixture geyser.csv -c wait -k 3 --max-iter 1", 0, "allow more steps (--max-iter)"),
+    ):
+        said = invoke(*line.split(), code=code).stderr
+        assert cure in said
+        assert not re.search(r"[a-z]=['{]|\b(columns|max_iter|offset|variance|cuts|threshold)=", said), said
 
 
 def test_coverage_is_counted_on_demand():

@@ -630,6 +630,13 @@ def test_the_interval_of_a_class_that_is_all_but_sure_is_finite_and_holds_its_pr
     np.testing.assert_allclose(1 - low[5, 1], 1 / (1 + np.exp(row @ b[:2] - wide)), atol=1e-15)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_row_that_is_told_for_certain_has_no_residual():
+    """p (1 - p) is 0 there, as y - p is: what varies so little is off by as little."""
+    model = eo.GLM(eo.Bernoulli).fit({"x": [1, 2, 3, 4, 5, 6]}, [0, 0, 1, 0, 1, 1]).model_
+    assert model.residuals({"x": [1e4, -1e4]}, [1, 0], "pearson").tolist() == [0, 0]
+
+
 def test_residuals_add_up_to_what_they_stand_for(case):
     family, X, y = case
     model = eo.GLM(family).fit(X, y).model_

@@ -9,6 +9,7 @@ import pytest
 
 import evenodds as eo
 from evenodds import BayesNet
+from evenodds.errors import by_options
 from evenodds.models.bayes_net import cliques, inference, kernels
 from evenodds.models.bayes_net.classifier import NetworkWarning
 from evenodds.models.bayes_net.cliques import Tree, check_size, tree_of
@@ -269,6 +270,8 @@ def test_a_clique_too_large_is_refused_with_its_size():
         network.query("n0", given=evidence)
     with pytest.raises(ValueError, match="method='weighting'"):
         network.marginals()
+    with by_options(), pytest.raises(ValueError, match="ask with --method weighting or --method gibbs, or give more"):
+        Network.given(network.structure, tables, states).marginals()
     assert network.query("n0", given=evidence, method="weighting", draws=1000, random_state=0)["1"] == pytest.approx(
         0.25, abs=0.1
     )

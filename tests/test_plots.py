@@ -14,12 +14,14 @@ from evenodds import plots
 from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics
 from evenodds.audit.ranked import Scores, scores
+from evenodds.audit.reliability import Reliability
 from evenodds.audit.shift import drift
 from evenodds.models.bayes_net.picture import picture
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.explanation import Explanation, Term
 from evenodds.models.glm.notes import RegressionWarning
 from evenodds.models.learnt import Tables
+from evenodds.models.mixture.blocks import Block
 from evenodds.plots.model import labelled, scales
 from evenodds.plots.save import svg
 from evenodds.plots.style import told
@@ -57,6 +59,25 @@ def made():
         "audited": audited,
         "scores": of,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("sizes", "said"), [((20,), "20 rows"), ((20, 20), "20 rows each"), ((20, 30), "50 rows")])
+def test_how_many_rows_a_picture_of_honesty_is_of(sizes, said):
+    """Of two groups of one size there are as many rows in each."""
+    rng = np.random.default_rng(0)
+    found = {}
+    for n in sizes:
+        y, p = np.arange(n) % 2, rng.uniform(0.2, 0.8, n)
+        found[f"{len(found)}"] = Reliability("1", scores(tally(y, np.log(np.column_stack([1 - p, p])), [0, 1]), "1"))
+    assert plots.reliability(found)["title"]["subtitle"].startswith(f"{said};")
+
+
+@pytest.mark.parametrize("rows", [2000, 2001, 3999, 4001])
+def test_a_picture_of_a_mixture_has_so_many_points_at_most(rows):
+    x = np.random.default_rng(0).normal(size=(rows, 2))
+    model = eo.Mixture(k=1, random_state=0).fit(x[:100]).model_
+    points, _ = plots.mixture(model, Block([x[:, 0], x[:, 1]], np.ones(rows)))["vconcat"][0]["layer"]
+    assert 1000 <= len(points["data"]["values"]) <= 2000
 
 
 PICTURES = [

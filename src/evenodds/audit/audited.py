@@ -165,7 +165,7 @@ class Audited:
         names, where = self.groups(by)
         counts = np.zeros((len(names), *self._confusion.shape[1:]))
         np.add.at(counts, where, self._confusion)
-        found = confusion(counts, self.names.index(positive), len(self.names))
+        found = confusion(counts, self.names.index(positive))
         level, small = self.reads.level, self.reads.small
         return {m: dict(zip(names, rates(k, n, level, small))) for m, (k, n) in found.items()}
 

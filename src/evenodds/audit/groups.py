@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,10 +33,11 @@ from evenodds.data.reading import Cells, Reading
 from evenodds.data.report import Report
 from evenodds.data.source import Batch, Source
 from evenodds.data.sum import cells, target_codes
-from evenodds.errors import DataError, did_you_mean
+from evenodds.errors import DataError, did_you_mean, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Labels, canonical
+from evenodds.models.glm.design import in_value_order
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
 from evenodds.threads import in_order
@@ -71,12 +71,12 @@ class Audit:
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError(f"by={self.by!r}: expected one or more columns, each once")
         tail_of(self.level)
-        given: Any = self.threshold
-        number = is_number(given)
+        given = self.threshold
+        decided = given is None or isinstance(given, Decision) or (is_number(given) and 0 <= given <= 1)
         for name, right, expected in (
-            ("margin", 0 <= self.margin < 1, "0 or more, below 1"),
-            ("threshold", not number or 0 <= given <= 1, "a probability, 0 to 1"),
-            ("small", self.small >= 0, "a number of rows"),
+            ("margin", is_number(self.margin) and 0 <= self.margin < 1, "0 or more, below 1"),
+            ("threshold", decided, "a probability, 0 to 1, or a Decision"),
+            ("small", is_number(self.small) and self.small >= 0, "a number of rows"),
         ):
             if not right:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected {expected}")
@@ -255,7 +255,8 @@ class Audit:
         else:
             texts, meant = [canonical(c) for c in part.classes.tolist()], self.reads.positive
             if len(texts) != 2:
-                raise DataError(f"threshold={rule} is for two classes, there are {len(texts)}: give a Decision instead")
+                told, cure = (f"threshold={rule}", f"--threshold {rule}"), ("give a Decision instead", "leave it out")
+                raise DataError(f"{remedy(*told)} is for two classes, there are {len(texts)}: {remedy(*cure)}")
             c = 1 if meant is None else texts.index(meant)
             with np.errstate(divide="ignore"):
                 at_least = part.log_p[:, c] >= np.log(float(rule))  # of logs: exp(log p) may be a rounding below p
@@ -327,10 +328,7 @@ class Audit:
 def _in_value_order(texts: Iterable[str], kind: str) -> NDArray[Any]:
     """Classes in the order of their values: 2 before 10 among numbers."""
     every = sorted(set(texts))
-    if kind in ("int", "float"):
-        with contextlib.suppress(ValueError):
-            every = sorted(every, key=float)
-    return np.array(every, dtype=object)
+    return np.array(in_value_order(every) if kind in ("int", "float") else every, dtype=object)
 
 
 def _features(data: Any, model: Any, named: list[str]) -> Any:

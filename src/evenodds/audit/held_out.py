@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenodds.arguments import is_whole
 from evenodds.audit.decisions import Decision
 from evenodds.audit.judge import tally
 from evenodds.audit.metrics import Metrics
@@ -210,8 +211,7 @@ def of_folds(
 
     A temper is chosen once, by rows of all folds, each left out: a few numbers that all folds then share.
     """
-    if not 2 <= folds <= MOST:
-        raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
+    check_folds(folds)
     source = source_of(source)
     schema = schema_of(source, target, columns, None, sample_weight)
     reading = Reading(schema, weights=sample_weight)
@@ -239,6 +239,12 @@ def of_folds(
         return held(models)
     chosen = tempered(whole, looked_at(whole, keep), threads).temper
     return held(models) if chosen is None else held([model.believing(chosen) for model in models], held(models))
+
+
+def check_folds(folds: int) -> None:
+    """Refuse what is no number of folds."""
+    if not is_whole(folds) or not 2 <= folds <= MOST:
+        raise ValueError(f"folds={folds!r}: expected 2 to {MOST:,}")
 
 
 def _columns(by: str | Sequence[str]) -> tuple[str, ...]:

@@ -59,12 +59,12 @@ class Rate(NamedTuple):
         return Beta(self.a, self.b).interval(level)
 
 
-def confusion(counts: Floats, c: int, names: int) -> dict[str, tuple[Floats, Floats]]:
-    """k and n of each measure of class c, from rows (groups, true, predicted); `names` are predicted and true alike."""
+def confusion(counts: Floats, c: int) -> dict[str, tuple[Floats, Floats]]:
+    """k and n of each measure of class c, from rows (groups, true, predicted), with the same classes along both."""
     n = counts.sum(axis=(1, 2))
     true, said = counts[:, c].sum(axis=1), counts[:, :, c].sum(axis=1)
     hit = counts[:, c, c]
-    right = np.trace(counts[:, :names, :names], axis1=1, axis2=2)
+    right = np.trace(counts, axis1=1, axis2=2)
     return {
         "base rate": (true, n),
         "selection rate": (said, n),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.audit.held_out import MOST, HeldOut, Predicted
+from evenodds.audit.held_out import HeldOut, Predicted, check_folds
 from evenodds.data.memory import Table
 from evenodds.data.passes import flat, number
 from evenodds.data.reading import Cells, Reading
@@ -81,24 +81,23 @@ def of_refits(
     target: str,
     folds: int,
     learn: Callable[[Source], Any],
-    columns: Any = None,
-    weights: str | None = None,
-    seed: int = 0,
-    threads: int | None = None,
+    columns: Any,
+    sample_weight: str | None,
+    random_state: int,
+    threads: int | None,
 ) -> HeldOut:
     """Each fold of a source's rows, predicted by what `learn` makes of the others; every one takes its own passes."""
-    if not 2 <= folds <= MOST:
-        raise ValueError(f"folds={folds}: expected 2 to {MOST:,}")
-    models = [learn(Without(source, k, folds, seed)) for k in range(folds)]
+    check_folds(folds)
+    models = [learn(Without(source, k, folds, random_state)) for k in range(folds)]
     classes = models[0].classes
     if any(model.classes.tolist() != classes.tolist() for model in models):
         raise DataError(f"{source.name}: a class is in one fold alone; give fewer folds, or another seed")
-    reading = Reading(schema_of(source, target, columns, None, weights), weights=weights)
+    reading = Reading(schema_of(source, target, columns, None, sample_weight), weights=sample_weight)
 
     def predict(start: int, batch: Batch, read: Cells) -> Iterator[Predicted]:
         assert read.target is not None
         rows = np.arange(batch.rows) if read.kept is None else read.kept
-        fold = fold_of(start, batch.rows, read.kept, folds, seed)
+        fold = fold_of(start, batch.rows, read.kept, folds, random_state)
         for k, model in enumerate(models):
             mine = np.flatnonzero(fold == k)
             if len(mine):

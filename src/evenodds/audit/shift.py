@@ -110,8 +110,6 @@ def drift(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaWarning)
         schema = comparable(schema_of(pair, WHERE, columns))
-    if not schema.features:
-        raise DataError("there is no column to compare: all look like identifiers or dates; name some in columns=")
     reading = Reading(schema)
     halves, report = sum_folds(pair, reading, 2, random_state, threads)
     model = Model(schema, halves[0] + halves[1])

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds import double_double as dd
+from evenodds.arguments import is_number
 from evenodds.bandits import kernels
 from evenodds.bandits.dice import Dice
-from evenodds.bandits.policies import Policy, even
+from evenodds.bandits.policies import Policy, even, settings_row
 from evenodds.errors import DataError
 from evenodds.families import Family
 from evenodds.labels import Fixed
@@ -94,9 +95,9 @@ class LinUCB(Policy):
     ridge: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.c < np.inf and 0 < self.ridge < np.inf):
+        if not (is_number(self.c) and self.c >= 0 and is_number(self.ridge, above=0)):
             raise ValueError(
-                f"c={self.c:g}, ridge={self.ridge:g}: expected a c from 0 and a ridge above 0, both finite"
+                f"c={self.c!r}, ridge={self.ridge!r}: expected a c from 0 and a ridge above 0, both finite"
             )
 
     def check(self, width: int) -> None:
@@ -128,7 +129,7 @@ class LinUCB(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """The constant and the ridge."""
-        return [float(kernels.LIN_UCB), self.c, self.ridge, 0.0, 0.0, 0.0, 1.0]
+        return settings_row(kernels.LIN_UCB, self.c, self.ridge)
 
 
 @dataclass(frozen=True)
@@ -155,4 +156,4 @@ class LinThompson(LinUCB):
 
     def settings(self, family: type[Family]) -> list[float]:
         """The constant and the ridge."""
-        return [float(kernels.LIN_THOMPSON), *super().settings(family)[1:]]
+        return settings_row(kernels.LIN_THOMPSON, self.c, self.ridge)

@@ -19,7 +19,7 @@ from evenodds.bandits.offline import Log
 from evenodds.bandits.policies import Policy, Thompson
 from evenodds.bandits.rules import Rules
 from evenodds.bandits.store import Path
-from evenodds.errors import DataError
+from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Family
 
 GROWN = 0.02  # the probabilities are formed anew once there are so many more rewards than were known
@@ -227,7 +227,7 @@ class Experiment:
     def _retire(self, name: str) -> None:
         arm = self._named(name)
         if arm is None:
-            raise DataError(f"there is no arm {name!r}; there are {', '.join(each.name for each in self.arms)}")
+            raise DataError(did_you_mean(name, [each.name for each in self.arms], "arm"))
         if all(each.retired or each is arm for each in self.arms):
             raise DataError(f"{name!r} is the last arm; add another one first")
         arm.retired = 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.arguments import is_whole
+from evenodds.arguments import is_number, is_whole
 from evenodds.bandits import kernels
 from evenodds.bandits.arms import Arms
 from evenodds.bandits.dice import Dice
@@ -24,9 +24,8 @@ class _Remembers(Policy):
 
     def __post_init__(self) -> None:
         if not isinstance(self.policy, Greedy | EpsilonGreedy | UCB | Thompson):
-            raise ValueError(
-                f"{self.policy.name} has no form that forgets; take Greedy, EpsilonGreedy, UCB or Thompson"
-            )
+            name = self.policy.name if isinstance(self.policy, Policy) else repr(self.policy)
+            raise ValueError(f"{name} has no form that forgets; take Greedy, EpsilonGreedy, UCB or Thompson")
 
     def index(self, arms: Arms, t: float) -> Floats:
         """Its policy's."""
@@ -85,8 +84,8 @@ class Fading(_Remembers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.factor < 1:
-            raise ValueError(f"factor={self.factor:g}: expected a number between 0 and 1, such as 0.999")
+        if not (is_number(self.factor, above=0) and self.factor < 1):
+            raise ValueError(f"factor={self.factor!r}: expected a number between 0 and 1, such as 0.999")
 
     def learn(self, arms: Arms, t: float, arm: int, reward: float) -> Arms:
         """All rewards scaled, then the new one added."""

@@ -9,6 +9,7 @@ from evenodds.bandits.forgetting import Fading, Windowed
 from evenodds.bandits.policies import EXP3, UCB, UCB1, EpsilonGreedy, ExploreThenExploit, Greedy, Policy, Thompson
 from evenodds.errors import DataError, did_you_mean
 from evenodds.families import Beta, Gamma, NormalInverseGamma
+from evenodds.show import plain
 
 SHORT: dict[str, type[Policy]] = {
     "greedy": Greedy, "explore": ExploreThenExploit, "epsilon": EpsilonGreedy, "ucb": UCB, "ucb1": UCB1,
@@ -84,7 +85,6 @@ def parse(text: str) -> Policy:
 def _number(text: str) -> float:
     """A number; a whole one as an integer, however it is written: 1e3 are rounds."""
     try:
-        found = float(text)
+        return plain(float(text))
     except ValueError:
         raise DataError(f"expected a number, not {text!r}") from None
-    return int(found) if found.is_integer() and abs(found) < 2**53 else found

@@ -138,14 +138,16 @@ def weights(log: Log, target: Mapping[Any, float]) -> Floats:
         if not 0 <= p <= 1:
             raise DataError(f"the target gives {key} the probability {p:g}: expected one from 0 to 1")
     groups = log.groups if True in by_group else [""] * len(log)
-    known = {key[0] for key in chosen}
-    for group in sorted({*groups, *known}):
-        if group not in known and group:
+    totals: dict[str, float] = {}
+    for (group, _), p in chosen.items():
+        totals[group] = totals.get(group, 0.0) + p
+    for group in sorted({*groups, *totals}):
+        if group not in totals and group:
             raise DataError(
                 f"the target says nothing of {group!r}, where {groups.count(group):,} decisions were logged: say what "
                 "it would choose there, or leave them out of the log"
             )
-        total = sum(p for key, p in chosen.items() if key[0] == group)
+        total = totals.get(group, 0.0)
         if abs(total - 1) > 1e-6:
             raise DataError(
                 f"the target's probabilities{f' of {group!r}' if group else ''} add up to {total:g}, not to 1"

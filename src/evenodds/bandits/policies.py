@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.arguments import is_whole
+from evenodds.arguments import is_number, is_whole
 from evenodds.bandits import kernels
 from evenodds.bandits.arms import Arms
 from evenodds.bandits.dice import Dice
@@ -80,7 +80,8 @@ def _brief(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
-def _row(code: int, *numbers: float) -> list[float]:
+def settings_row(code: int, *numbers: float) -> list[float]:
+    """A code and four numbers at most, of a policy that forgets nothing."""
     return [float(code), *numbers, *[0.0] * (4 - len(numbers)), 0.0, 1.0]
 
 
@@ -102,7 +103,7 @@ class Greedy(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """No numbers."""
-        return _row(kernels.GREEDY)
+        return settings_row(kernels.GREEDY)
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class ExploreThenExploit(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """T0."""
-        return _row(kernels.EXPLORE, float(self.T0))
+        return settings_row(kernels.EXPLORE, float(self.T0))
 
 
 @dataclass(frozen=True)
@@ -146,10 +147,10 @@ class EpsilonGreedy(Policy):
     since: float = math.inf
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon <= 1:
-            raise ValueError(f"epsilon={self.epsilon:g}: expected a probability, from 0 to 1")
-        if not self.since > 0:
-            raise ValueError(f"since={self.since:g}: expected a number of rounds above 0")
+        if not (is_number(self.epsilon) and 0 <= self.epsilon <= 1):
+            raise ValueError(f"epsilon={self.epsilon!r}: expected a probability, from 0 to 1")
+        if not (is_number(self.since, above=0) or self.since == math.inf):
+            raise ValueError(f"since={self.since!r}: expected a number of rounds above 0")
 
     def index(self, arms: Arms, t: float) -> Floats:
         """The mean, as Greedy sees it."""
@@ -173,7 +174,7 @@ class EpsilonGreedy(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """ε, and since when it shrinks."""
-        return _row(kernels.EPSILON, self.epsilon, self.since)
+        return settings_row(kernels.EPSILON, self.epsilon, self.since)
 
 
 @dataclass(frozen=True)
@@ -194,8 +195,8 @@ class UCB(Policy):
     c: float = 2.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.c < math.inf:
-            raise ValueError(f"c={self.c:g}: expected a finite number from 0 on")
+        if not (is_number(self.c) and self.c >= 0):
+            raise ValueError(f"c={self.c!r}: expected a finite number from 0 on")
 
     def index(self, arms: Arms, t: float) -> Floats:
         """The upper confidence bound."""
@@ -204,7 +205,7 @@ class UCB(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """The constant."""
-        return _row(kernels.UCB, self.c)
+        return settings_row(kernels.UCB, self.c)
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,7 @@ class Thompson(Policy):
     def settings(self, family: type[Family]) -> list[float]:
         """The prior's numbers."""
         prior = self.settled(family)
-        return _row(kernels.THOMPSON, *(float(getattr(prior, f.name)) for f in dataclasses.fields(prior)))
+        return settings_row(kernels.THOMPSON, *(float(getattr(prior, f.name)) for f in dataclasses.fields(prior)))
 
     @property
     def name(self) -> str:
@@ -291,8 +292,8 @@ class EXP3(Policy):
     share: float | None = None
 
     def __post_init__(self) -> None:
-        if self.share is not None and not 0 < self.share <= 1:
-            raise ValueError(f"share={self.share:g}: expected a number above 0 and up to 1")
+        if self.share is not None and not (is_number(self.share, above=0) and self.share <= 1):
+            raise ValueError(f"share={self.share!r}: expected a number above 0 and up to 1")
 
     def shares(self, arms: Arms, t: float) -> Floats:
         """The probabilities of round t."""
@@ -310,7 +311,7 @@ class EXP3(Policy):
 
     def settings(self, family: type[Family]) -> list[float]:
         """The share that explores."""
-        return _row(kernels.EXP3, math.nan if self.share is None else self.share)
+        return settings_row(kernels.EXP3, math.nan if self.share is None else self.share)
 
     @property
     def name(self) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenodds.arguments import tail_of
+from evenodds.arguments import tail_of, whole
 from evenodds.bandits import kernels
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
 from evenodds.bandits.worlds import World, world_of
+from evenodds.errors import many
 from evenodds.show import Figure, Frame
 from evenodds.threads import in_order
 
@@ -57,12 +58,12 @@ class Simulation:
             last = self.regret[p, :, -1]
             of_means = self.pseudo[p, :, -1]
             numbers = {
-                "regret": last.mean(), "±": _error(last),
+                "regret": last.mean(), "±": error_of_mean(last),
                 "5 %": np.quantile(last, 0.05), "95 %": np.quantile(last, 0.95),
-                "pseudo-regret": of_means.mean(), "pseudo ±": _error(of_means),
+                "pseudo-regret": of_means.mean(), "pseudo ±": error_of_mean(of_means),
             }  # fmt: skip
             rows.append({"policy": name, **{what: _figure(number) for what, number in numbers.items()}})
-        return Frame(rows, f"{self.runs:,} runs of {self.rounds:,} rounds")
+        return Frame(rows, f"{many(self.runs, 'run')} of {many(self.rounds, 'round')}")
 
     @cached_property
     def pulls_table(self) -> Frame:
@@ -77,13 +78,12 @@ class Simulation:
 
     @property
     def coverage_table(self) -> Frame:
-        """Of UCB policies: in which share of the rounds an arm's mean was no higher than its index."""
+        """Of UCB policies: in which share of the rounds an arm's mean was no higher than its index; None of none."""
         rows = []
         for name, counts in zip(self.names, self.covered):
             if counts.any():
-                held, all_ = counts
-                shares = held / np.maximum(all_, 1)
-                rows.append({"policy": name, **{f"arm {a}": Figure(share, ".5f") for a, share in enumerate(shares)}})
+                shares = [Figure(held / all_, ".5f") if all_ else None for held, all_ in counts.T]
+                rows.append({"policy": name, **{f"arm {a}": share for a, share in enumerate(shares)}})
         return Frame(rows, "share of rounds in which mean ≤ index")
 
     def curves(self, level: float = 0.9) -> Frame:
@@ -94,7 +94,7 @@ class Simulation:
         return Frame(
             [
                 {"policy": name, "round": int(t), "mean": float(values[p, :, c].mean()),
-                 "error": _error(values[p, :, c]), "low": float(low[p, c]), "high": float(high[p, c])}
+                 "error": error_of_mean(values[p, :, c]), "low": float(low[p, c]), "high": float(high[p, c])}
                 for p, name in enumerate(self.names)
                 for c, t in enumerate(self.marks)
             ]
@@ -103,7 +103,7 @@ class Simulation:
     def difference(self, a: int, b: int) -> tuple[float, float | None]:
         """How much more policy a lost than policy b on the same rewards, and the standard error of that."""
         gap = self.regret[a, :, -1] - self.regret[b, :, -1]
-        return float(gap.mean()), _error(gap)
+        return float(gap.mean()), error_of_mean(gap)
 
     def __repr__(self) -> str:
         return repr(self.regret_table)
@@ -201,8 +201,8 @@ def _figure(number: float | None) -> Figure | None:
     return None if number is None else Figure(number, ".2f")
 
 
-def _error(values: Floats) -> float | None:
-    """The standard error of a mean over runs."""
+def error_of_mean(values: Floats) -> float | None:
+    """The standard error of a mean over runs; None of one."""
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
 
 
@@ -211,8 +211,7 @@ def check_played(policies: Sequence[Policy], rounds: int, runs: int, width: int)
     if not policies:
         raise ValueError("there are no policies to play; give at least one, such as UCB()")
     for what, number in (("rounds", rounds), ("runs", runs)):
-        if number < 1:
-            raise ValueError(f"{what}={number}: expected a number from 1 on")
+        whole(what, number)
     for policy in policies:
         if not isinstance(policy, Policy):
             raise ValueError(f"{policy!r} is no policy: expected one such as UCB()")

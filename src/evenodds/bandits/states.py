@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenodds.bandits.dice import Dice, seed_of
 from evenodds.bandits.policies import Policy
-from evenodds.bandits.simulation import check_played
+from evenodds.bandits.simulation import check_played, error_of_mean
 from evenodds.families import Bernoulli
 from evenodds.show import Frame
 
@@ -70,8 +70,7 @@ class States:
         rows: list[dict[str, object]] = []
         for policy in policies:
             earned = np.array([self._earned(policy, rounds, run, random_state) for run in range(runs)]) / rounds
-            error = float(earned.std(ddof=1) / np.sqrt(runs)) if runs > 1 else None
-            rows.append({"policy": policy.name, "a round": float(earned.mean()), "±": error})
+            rows.append({"policy": policy.name, "a round": float(earned.mean()), "±": error_of_mean(earned)})
         arms = range(np.asarray(self.pays).shape[1])
         rows.append({"policy": "best fixed arm", "a round": max(self.always(arm) for arm in arms), "±": None})
         rows.append({"policy": "best rule that sees the state", "a round": self.best()[0], "±": None})

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenodds.arguments import is_number
 from evenodds.bandits import kernels
 from evenodds.families import Bernoulli, Family, Gaussian, Poisson
 
@@ -146,8 +147,8 @@ def _probabilities(means: Floats) -> Floats:
 
 
 def _spread(spread: float) -> float:
-    if not 0 <= spread < np.inf:
-        raise ValueError(f"spread={spread:g}: expected a standard deviation, 0 or more")
+    if not (is_number(spread) and spread >= 0):
+        raise ValueError(f"spread={spread!r}: expected a standard deviation, 0 or more")
     return float(spread)
 
 

@@ -12,6 +12,7 @@ from evenodds.arguments import LEVEL
 from evenodds.cli import options, said
 from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.errors import many
 from evenodds.show import share, short, table
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def as_data(coin: Coin) -> dict[str, object]:
 
 def as_text(coin: Coin) -> str:
     """A page: estimates, intervals, evidence, and the posterior as a picture."""
-    tosses = f"{_count(coin.heads, 'head')} and {_count(coin.tails, 'tail')}"
+    tosses = f"{many(coin.heads, 'head')} and {many(coin.tails, 'tail')}"
     factor = power(abs(coin.log_bayes_factor))
     compared = f"{factor} times as much as from a fair coin"
     if factor == "1":
@@ -204,7 +205,3 @@ def _beta(known: Beta) -> str:
 
 def _range(ends: tuple[float, float]) -> str:
     return f"{share(ends[0])} to {share(ends[1])}"
-
-
-def _count(n: int, side: str) -> str:
-    return f"{n:,} {side}" if n == 1 else f"{n:,} {side}s"

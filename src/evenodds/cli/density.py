@@ -9,7 +9,7 @@ import click
 from evenodds.cli import data, options
 from evenodds.cli.commands import Command
 from evenodds.cli.output import WrongUsageError, print_json, print_lines
-from evenodds.show import padded, places, short, table
+from evenodds.show import padded, percent, places, short, table
 
 if TYPE_CHECKING:
     from evenodds.data.report import Report
@@ -174,7 +174,7 @@ def _as_text(found: dict[str, Density], column: str, by: str | None) -> str:
         lines.append(f"{padded(name, margin) if by is not None else ''}{gap}{drawn.rstrip()}")
     left, right = short(low), short(high)
     lines.append(" " * (margin + len(gap)) + left + right.rjust(WIDE - len(left)))
-    head = [by or column, "values", "bandwidth", *(f"{100 * p:.0f} %" for p in SHARES)]
+    head = [by or column, "values", "bandwidth", *map(percent, SHARES)]
     rows = [
         [name, short(one.points.total), short(one.bandwidth), *(short(float(q)) for q in one.quantile(SHARES))]
         for name, one in found.items()

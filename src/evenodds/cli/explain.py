@@ -12,7 +12,7 @@ from evenodds.cli import data, options, said
 from evenodds.cli.commands import Command
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json
 from evenodds.cli.paths import STREAM, Read, Written, check_outputs, writing
-from evenodds.errors import did_you_mean
+from evenodds.errors import did_you_mean, many
 
 if TYPE_CHECKING:
     from evenodds.data.files import Files
@@ -91,7 +91,7 @@ def _write_page(found: list[Explanation], model: str, path: str, quiet: bool) ->
     with writing(path) as file:
         file.write(page(found, f"evenodds explain {os.path.basename(model)}").encode("utf-8", "replace"))
     if path != STREAM and not quiet:
-        click.echo(f"{len(found)} explanation{'s' if len(found) != 1 else ''} → {path}", err=True)
+        click.echo(f"{many(len(found), 'explanation')} → {path}", err=True)
 
 
 def _is_cell(text: str, model: Model) -> bool:

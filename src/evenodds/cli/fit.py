@@ -116,7 +116,7 @@ def fit(
             from evenodds.models.learn_many import learn_many
 
             parts = (workers or 1, checkpoint, on_error or "stop", reading.threads)
-            model, report = learn_many(source, target, told or None, how, pattern, weight, *parts)
+            model, report = learn_many(source, target, told, how, pattern, weight, *parts)
         else:
             model, report = learn(rows, target, told, how, pattern, weight, reading.threads, temper)
     if not bridge:

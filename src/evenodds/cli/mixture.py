@@ -134,7 +134,7 @@ def _fitting(sample: Table, family: str, weight: str | None) -> list[str]:
     if left := [name for name in kinds if name not in chosen]:
         from evenodds.schema import SchemaWarning
 
-        warn(f"left out, as they do not fit: {', '.join(left)}", SchemaWarning)
+        warn(f"left out, as they do not fit: {several(left)}", SchemaWarning)
     return chosen
 
 

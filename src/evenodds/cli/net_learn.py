@@ -219,7 +219,7 @@ def _save(found: Learnt, criterion: str, score: float, output: str | None, as_js
         print_json(
             {"rows": network.rows, "graph": str(network.structure), "edges": network.structure.edges,
              "parameters": network.n_parameters["network"], "criterion": criterion, "score": score,
-             "steps": len(found.objective), "report": found.report.to_dict()}
+             "steps": len(found.objective), "model": output, "report": found.report.to_dict()}
         )  # fmt: skip
         return
     print_lines(str(network.structure))

@@ -12,6 +12,7 @@ from evenodds.cli.commands import Command, Listed
 from evenodds.cli.judging import judging
 from evenodds.cli.output import WrongUsageError, as_json_text
 from evenodds.cli.paths import PAGES, Read, Written, kind_of, writing
+from evenodds.show import size
 
 if TYPE_CHECKING:
     from evenodds.plots.paper import Paper
@@ -64,4 +65,4 @@ def write(paper: Paper, output: str, quiet: bool) -> None:
         text = paper.html() if kind_of(output) == ".html" else paper.markdown()
     with writing(output) as file:
         file.write(text.encode("utf-8", "surrogatepass"))
-    data.say([f"{paper.title} → {output} ({os.stat(output).st_size / 1000:,.0f} KB)"], quiet)
+    data.say([f"{paper.title} → {output} ({size(os.stat(output).st_size)})"], quiet)

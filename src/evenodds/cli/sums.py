@@ -13,6 +13,7 @@ from evenodds.cli.output import BadDataError, print_json
 from evenodds.cli.paths import Written
 
 if TYPE_CHECKING:
+    from evenodds.data.report import Report
     from evenodds.models.naive_bayes import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,11 +57,11 @@ def learn(
     \b
       evenodds learn spam.eo tuesday.csv
     """
-    old, new = _counted(model, paths, weight, reading, "learning")
+    old, new, report = _counted(model, paths, weight, reading, "learning")
     total = old + new
     if total.rows:
         data.check_prior(total, model)
-    _save(total, model if output is None else output, as_json, reading.quiet)
+    _save(total, model if output is None else output, as_json, reading.quiet, report)
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -73,8 +74,8 @@ def forget(
     \b
       evenodds forget spam.eo withdrawn.csv
     """
-    old, gone = _counted(model, paths, weight, reading, "forgetting")
-    _save(old - gone, model if output is None else output, as_json, reading.quiet)
+    old, gone, report = _counted(model, paths, weight, reading, "forgetting")
+    _save(old - gone, model if output is None else output, as_json, reading.quiet, report)
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -99,8 +100,8 @@ def prune(model: str, min_count: float, output: str, quiet: bool, as_json: bool)
 
 def _counted(
     model: str, paths: tuple[str, ...], weight: str | None, reading: options.Input, what: str
-) -> tuple[Model, Model]:
-    """The model in a file, and the model of some files' rows under its schema."""
+) -> tuple[Model, Model, Report]:
+    """The model in a file, the model of some files' rows under its schema, and what was wrong with some of them."""
     from evenodds.models.learn import more
 
     source, quiet = reading.files(paths), reading.quiet
@@ -108,12 +109,13 @@ def _counted(
     with data.notes(quiet), data.progress(source, what, quiet):
         part, report = more(old, source, old.schema.target, weight, reading.threads)
     data.say_report(report, quiet)
-    return old, part
+    return old, part, report
 
 
-def _save(model: Model, path: str, as_json: bool, quiet: bool) -> None:
+def _save(model: Model, path: str, as_json: bool, quiet: bool, report: Report | None = None) -> None:
     model.save(path)
     if as_json:
-        print_json({"model": path, "rows": model.rows, "classes": data.classes(model)})
+        read = {} if report is None else {"report": report.to_dict()}
+        print_json({"model": path, "rows": model.rows, "classes": data.classes(model), **read})
     elif not quiet:
         click.echo(data.summary(model, path), err=True)

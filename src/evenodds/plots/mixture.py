@@ -11,7 +11,7 @@ from evenodds.models.mixture.blocks import Block
 from evenodds.models.mixture.model import MixtureModel
 from evenodds.plots.style import COLOURS, GREY, HEIGHT, WIDTH, page, told
 
-POINTS = 2000  # rows that are drawn
+POINTS = 2000  # rows that are drawn, at most
 BARS, STEPS, ROUND = 40, 300, 60  # of a histogram, of a curve, of an ellipse
 
 
@@ -87,7 +87,7 @@ def _ellipses(model: MixtureModel, rows: Block) -> dict[str, Any]:
     """The first two columns: rows in the colour of their component, and each component's ellipses."""
     a, b = model.names[:2]
     best = model.components.log_joint(rows).argmax(axis=0)
-    step = max(1, rows.rows // POINTS)
+    step = max(1, -(-rows.rows // POINTS))
     points = [
         {"a": float(x), "b": float(y), "component": str(g + 1)}
         for x, y, g in zip(rows.columns[0][::step], rows.columns[1][::step], best[::step])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenodds.bandits.simulation import Simulation
+from evenodds.errors import many
 from evenodds.plots.style import BESIDE, HEIGHT, WIDTH, page, told
 
 
@@ -35,5 +36,5 @@ def regret(played: Simulation) -> dict[str, Any]:
             "tooltip": [{"field": name} for name in ("policy", "round", "mean", "error", "low", "high")],
         },
     }
-    whole = page("Regret", f"mean of {played.runs:,} runs; 90 % of them are in the bands")
+    whole = page("Regret", f"mean of {many(played.runs, 'run')}; 90 % of them are in the bands")
     return {**whole, "width": WIDTH, "height": int(HEIGHT * 1.4), "data": {"values": rows}, "layer": [band, line]}

@@ -44,6 +44,8 @@ def reliability(of: Mapping[str, Reliability]) -> dict[str, Any]:
             "tooltip": [{"field": name} for name in ("model", "said", "seen", "low", "high", "rows")],
         },
     }
-    many = sum(each.rows for each in of.values()) if len({each.rows for each in of.values()}) > 1 else first.rows
-    whole = page(f"How honest is p({first.name})?", f"{many:,.0f} rows; honest probabilities lie on the diagonal")
+    sizes = [f"{each.rows:,.0f} rows" for each in of.values()]
+    many = f"{sum(each.rows for each in of.values()):,.0f} rows" if len(set(sizes)) > 1 else sizes[0]
+    many += " each" if len(sizes) > 1 and len(set(sizes)) == 1 else ""
+    whole = page(f"How honest is p({first.name})?", f"{many}; honest probabilities lie on the diagonal")
     return {**whole, "width": 360, "height": 360, "data": {"values": rows}, "layer": [honest, intervals, points]}

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, remedy, several
 from evenodds.show import size, whole
 
 LARGE = 1 << 13  # cells, from which on another order of elimination is tried
@@ -180,9 +180,10 @@ def check_size(tree: Tree, sizes: list[int], names: list[str]) -> None:
         return
     largest = max(tree.cliques, key=lambda clique: cells(clique, sizes))
     members = [names[node] for node in bits(largest)]
-    shown = ", ".join(members[:6]) + (", …" if len(members) > 6 else "")
+    shown = several(members, 6)
     raise DataError(
         f"an exact answer needs a table of {len(members)} nodes together ({shown}) with {whole(cells(largest, sizes))} "
         f"cells, and {size(8 * tree.cells)} in all or more, above {size(8 * LARGEST)}: ask with "
-        "method='weighting' or method='gibbs', or give more evidence"
+        + remedy("method='weighting' or method='gibbs'", "--method weighting or --method gibbs")
+        + ", or give more evidence"
     )

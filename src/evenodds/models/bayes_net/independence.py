@@ -23,7 +23,7 @@ from evenodds.models.bayes_net.reading import Columns, Encoded, encode, weighed
 from evenodds.models.bayes_net.tables import check_size
 from evenodds.models.information import expected, information
 from evenodds.models.shell import check_named
-from evenodds.show import Frame, apart
+from evenodds.show import Frame, apart, plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Independence:
         for values, n, m in zip(
             itertools.product(*self.states), self.counts.ravel().tolist(), expected(self.counts).ravel().tolist()
         ):
-            figures = {"count": int(n) if float(n).is_integer() else n, "if independent": m}
+            figures = {"count": plain(n), "if independent": m}
             lines.append({**dict(zip(names, values)), **apart(figures, names)})
         return Frame(lines)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenodds.arguments import one_of
+from evenodds.arguments import one_of, whole
 from evenodds.data.report import Report
 from evenodds.data.source import Source
 from evenodds.errors import DataError, did_you_mean, warn
@@ -56,16 +56,14 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.search is not None:
             one_of("search", self.search, SEARCHES)
-        if self.missing not in ("ignore", "em"):
-            raise ValueError(f"missing={self.missing!r}: expected 'ignore' or 'em'")
+        one_of("missing", self.missing, ("ignore", "em"))
         if self.structure is None and self.search in (None, "star", "tan") and self.target is None:
             raise DataError(
                 "no graph is given: name one, as in 'rain -> wet', or say how it is searched for, search='tan', which "
                 "needs a target: this BayesNet estimator requires y to be passed, but the target y is None"
             )
         check_criterion(self.criterion, self.ess)
-        if not self.max_parents >= 1:
-            raise ValueError(f"max_parents={self.max_parents}: expected a number, 1 or more")
+        whole("max_parents", self.max_parents)
         if self.search == "hill-climbing":
             return
         if self.structure is not None and self.search is not None:

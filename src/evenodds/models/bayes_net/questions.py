@@ -16,7 +16,7 @@ from evenodds.models.bayes_net.answers import Answer
 from evenodds.models.bayes_net.sampling import draw, gibbs, weighted
 from evenodds.models.bayes_net.scores import ESS, Criterion
 from evenodds.models.bayes_net.tables import configurations
-from evenodds.show import Frame, apart
+from evenodds.show import Frame, apart, plain
 
 if TYPE_CHECKING:
     from evenodds.models.bayes_net.d_separation import Names, Separation
@@ -176,8 +176,7 @@ class Questions:
             for j, state in enumerate(states[node]):
                 figures: dict[str, Any] = {"p": table[i, j]}
                 if low is not None and high is not None:
-                    seen = float(network.counts[node][i, j])
-                    figures |= {"low": low[j, i], "high": high[j, i], "count": int(seen) if seen.is_integer() else seen}
+                    figures |= {"low": low[j, i], "high": high[j, i], "count": plain(network.counts[node][i, j])}
                 lines.append({**dict(zip(parents, values)), node: state, **apart(figures, (*parents, node))})
         return Frame(lines, f"p({node} | {', '.join(parents)})" if parents else f"p({node})")
 

@@ -141,13 +141,12 @@ def _as_number(text: str) -> tuple[float, str]:
 def _edges(name: str, told: Any, raw: Any, mass: Floats) -> tuple[float, ...]:
     if is_whole(told):
         if told < 2:
-            raise DataError(f"cuts={{{name!r}: {told}}}: expected 2 parts or more, or a list of edges")
+            raise DataError(f"{_cut(name, told)}: expected 2 parts or more, or a list of edges")
         x = numbers(raw, name)
         x, mass = x[known := np.isfinite(x) & (mass > 0)], mass[known]
         if not len(x):
             raise DataError(
-                f"column {name!r} has no numbers in its first rows: say where it is cut, "
-                f"as in cuts={{{name!r}: [5, 18]}}"
+                f"column {name!r} has no numbers in its first rows: say where it is cut, as in {_cut(name, [5, 18])}"
             )
         order = np.argsort(x, kind="stable")
         below = np.cumsum(mass[order])  # what is at or below each
@@ -157,8 +156,14 @@ def _edges(name: str, told: Any, raw: Any, mass: Floats) -> tuple[float, ...]:
     except (TypeError, ValueError):
         raise DataError(f"cuts={{{name!r}: {told!r:.80}}}: expected a number of parts, or a list of edges") from None
     if not edges or any(not math.isfinite(e) for e in edges) or any(b <= a for a, b in itertools.pairwise(edges)):
-        raise DataError(f"cuts={{{name!r}: {list(edges)}}}: expected ascending numbers")
+        raise DataError(f"{_cut(name, list(edges))}: expected ascending numbers")
     return edges
+
+
+def _cut(name: str, where: Any) -> str:
+    """A cut as it is told."""
+    edges = ",".join(f"{edge:g}" for edge in where) if isinstance(where, list) else where
+    return remedy(f"cuts={{{name!r}: {where}}}", f"--cut {as_word(name)}={edges}")
 
 
 def parts(edges: Sequence[float]) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evenodds.errors import DataError, warn
+from evenodds.errors import DataError, remedy, warn
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
@@ -63,7 +63,7 @@ def weighted(
     if worth < min(FEW, size):
         warn(
             f"the evidence is so rare that {size:,} draws are worth {worth:,.0f}: ask for more draws, or with "
-            "method='gibbs'",
+            + remedy("method='gibbs'", "--method gibbs"),
             NetworkWarning,
         )
     return _shares(plan, nodes, codes, share)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from evenodds.arguments import is_whole
 from evenodds.data.files import is_source, read
 from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
@@ -97,7 +98,7 @@ class NaiveLogistic(ClassShell):
 
     def _how(self) -> How:
         seed = 0 if self.random_state is None else self.random_state
-        if not isinstance(seed, Integral) or not 0 <= seed < 2**64:
+        if not is_whole(seed) or not 0 <= seed < 2**64:
             raise ValueError(f"random_state={seed!r}: expected a whole number from 0 to 2^64 - 1, or None")
         return How(*self._settings(), bool(self.quadratic), int(seed))
 

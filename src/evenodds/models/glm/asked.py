@@ -7,7 +7,7 @@ from typing import Any
 from evenodds.cells import codes, target_kind
 from evenodds.data.decide import decide
 from evenodds.data.source import Memory, Source, no_column
-from evenodds.errors import DataError, warn
+from evenodds.errors import DataError, remedy, warn
 from evenodds.families import Bernoulli, Categorical, Gaussian, Poisson, WordCounts
 from evenodds.models.glm.plan import Roles
 from evenodds.models.glm.settings import RegressionSettings
@@ -64,6 +64,7 @@ def check_roles(roles: Roles, settings: RegressionSettings) -> None:
     if roles.trials is not None and settings.family is not Bernoulli:
         raise DataError("trials are for a Bernoulli target: a number of successes among them")
     if roles.trials is not None and settings.prior == "jeffreys":
-        raise DataError("prior='jeffreys' takes rows of successes and failures, not trials: give each its own row")
+        prior = remedy("prior='jeffreys'", "--prior jeffreys")
+        raise DataError(f"{prior} takes rows of successes and failures, not trials: give each its own row")
     if roles.offset is not None and settings.family is Categorical:
         raise DataError("an offset has no meaning where there are several scores a row")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from evenodds.cells import Coded
 from evenodds.data.memory import Table
 from evenodds.data.sum import cells
-from evenodds.errors import DataError, as_word, did_you_mean, remedy
+from evenodds.errors import DataError, as_word, did_you_mean, listed, remedy
 from evenodds.families import Bernoulli, Categorical
 from evenodds.labels import Labels, canonical
 from evenodds.models.glm.blocks import Codes, Floats
@@ -235,8 +235,9 @@ def term_of(column: str, values: Sequence[str], references: Mapping[str, Any]) -
     told = references.get(column)
     reference = ordered[0] if told is None else canonical(told)
     if reference not in ordered:
-        shown = ", ".join(map(repr, ordered[:8])) + (", …" if len(ordered) > 8 else "")
-        raise DataError(f"column {column!r}: the reference {reference!r} does not occur; its values are {shown}")
+        raise DataError(
+            f"column {column!r}: the reference {reference!r} does not occur; its values are {listed(ordered)}"
+        )
     return Term(column, ordered, reference)
 
 

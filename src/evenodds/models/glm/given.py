@@ -18,6 +18,7 @@ from evenodds.models.glm.plan import Roles, SparseMemory, reading_of
 from evenodds.models.glm.regression import Regression
 from evenodds.models.glm.scoring import check_length, one_each
 from evenodds.models.shell import check_named, classes_of, eager, of_batches
+from evenodds.show import free
 
 
 def told(name: str, value: Any, rows: int, is_class: bool) -> Any:
@@ -47,8 +48,7 @@ def in_memory_of(
         if value is None:
             continue
         label = value if what in taken else str(getattr(value, "name", None) or what)
-        while label in rows.columns or label in columns:
-            label += "_"
+        label = free(label, {*rows.columns, *columns})
         raw = taken[what] if what in taken else told(what, value, rows.rows, is_class)
         columns[label], roles[what] = raw, label
     if hasattr(X, "tocsr") and rows.dense is not None:

@@ -240,7 +240,8 @@ def residuals(
     if kind == "working":
         return -first / second
     if kind == "pearson":
-        return -first * np.sqrt(w / second)
+        with np.errstate(divide="ignore", invalid="ignore"):  # what is certain, and so, varies as little as it is off
+            return np.where(first == 0, 0.0, -first * np.sqrt(w / second))
     if kind == "deviance":
         away = 2 * w * np.maximum(costs - loss.least(target), 0.0)
         return np.sign(target - mean) * np.sqrt(away)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evenodds.errors import DataError
+from evenodds.errors import DataError, remedy
 from evenodds.models.glm.aliases import Independent
 from evenodds.models.glm.blocks import Floats
 from evenodds.models.glm.inference import moved, sandwich
@@ -97,7 +97,10 @@ def _noise(task: Task, columns: Independent) -> tuple[float, Floats]:
     """
     width, start, count = task.design.width, task.start, task.found.survey.count
     if width > WIDEST:
-        raise DataError(f"{width:,} coefficients are too many to estimate the variance with a prior: tell variance=")
+        raise DataError(
+            f"{width:,} coefficients are too many to estimate the variance with a prior: "
+            + remedy("tell variance=", "leave --prior out")
+        )
     sums = evaluate(task.loss, task.rows, start, 2, task.threads)
     assert sums.hessian is not None
     at = np.flatnonzero(columns(sums))
@@ -117,5 +120,8 @@ def _noise(task: Task, columns: Independent) -> tuple[float, Floats]:
         if done or not variance > 0:
             break
     if not 0 < variance < np.inf:
-        raise DataError("the variance of the noise cannot be estimated from so few rows: tell it with variance=")
+        raise DataError(
+            "the variance of the noise cannot be estimated from so few rows: "
+            + remedy("tell it with variance=", "give more of them, or leave --prior out")
+        )
     return float(variance), found

@@ -51,9 +51,7 @@ def notes_of(
     for sentence in found:
         warn(sentence, RegressionWarning)
     if gone := totals.dropped_rows:
-        found.append(
-            f"{gone:,} row{'s' if gone > 1 else ''} with missing cells {'were' if gone > 1 else 'was'} left out"
-        )
+        found.append(f"{many(gone, 'row')} with missing cells {'were' if gone > 1 else 'was'} left out")
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenodds.cells import as_column, codes, numbers
 from evenodds.data.memory import Table, table
 from evenodds.data.sum import cells
-from evenodds.errors import DataError
+from evenodds.errors import DataError, listed, remedy
 from evenodds.families import Poisson
 from evenodds.labels import canonical
 from evenodds.models.glm.blocks import SHARD, Block, Floats, Tile
@@ -68,7 +68,8 @@ def offsets(model: Regression, rows: Table, offset: Any, exposure: Any, where: W
         given = role if told is None and role in rows.columns else told
         if given is None:
             if role is not None and what == "offset":
-                raise DataError(f"the model was fitted with the offset {role!r}: give offset= to predict too")
+                cure = remedy("give offset= to predict too", "the rows to be predicted need that column")
+                raise DataError(f"the model was fitted with the offset {role!r}: {cure}")
             continue
         exposed = what == "exposure"
         if exposed and model.family is not Poisson:
@@ -95,7 +96,7 @@ def targets(model: Regression, y: Any, rows: int) -> Floats:
         row = int(np.argmin(found))
         raise DataError(
             f"the target {name!r} is {cells.labels.text(int(cells.places[row]))!r} in row {row}, never seen at fit; "
-            f"its values were {', '.join(map(repr, known))}"
+            f"its values were {listed(known)}"
         )
     return found
 
@@ -172,8 +173,7 @@ def _refuse(model: Regression, rows: Table, dense: Any, codes: Any, row: int, wh
                     f"column {term.column!r} is missing (NaN) in {where(row)}: fill it, or leave the row out"
                 )
             assert term.values is not None
-            known = ", ".join(map(repr, term.values[:8])) + (", …" if len(term.values) > 8 else "")
             raise DataError(
                 f"column {term.column!r} is {x.labels.text(place)!r} in {where(row)}, never seen at fit; "
-                f"its values were {known}"
+                f"its values were {listed(term.values)}"
             )

@@ -12,7 +12,7 @@ from evenodds.errors import many, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.models.glm.inference import table, uses_t
 from evenodds.models.glm.prior import GaussianPrior
-from evenodds.show import Figure, Frame, cell, printed
+from evenodds.show import Figure, Frame, cell, percent, printed
 
 if TYPE_CHECKING:
     from evenodds.models.glm.regression import Regression
@@ -91,7 +91,7 @@ class Summary:
         else:
             kind = "maximum likelihood"
         judge = "Student's t" if uses_t(self.model) else "normal"
-        return f"{kind}; errors {errors}, {judge}; {100 * self.level:g} % intervals"
+        return f"{kind}; errors {errors}, {judge}; {percent(self.level)} intervals"
 
     @property
     def notes(self) -> list[str]:

@@ -7,10 +7,10 @@ belong to it: that is the family's own tally of the row, once for each component
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from evenodds import double_double as dd
 from evenodds.data.sum import CLASSES
 from evenodds.families.leaves import Floats
 from evenodds.labels import Fixed, Grid
@@ -38,15 +38,10 @@ class Expected:
 
 def expected(sums: Floats, counts: Floats, leaves: dict[Name, Leaf]) -> Expected:
     """The sums of log-likelihood and entropy, the rows of each component, and its columns' leaves."""
-    tally = Tally.of(components(len(counts)), {CLASSES: Leaf(Fixed(1), exactly(counts[None])), **leaves})
+    tally = Tally.of(components(len(counts)), {CLASSES: Leaf(Fixed(1), dd.of(counts[None])), **leaves})
     return Expected(float(sums[0]), float(sums[1]), tally)
 
 
 def components(k: int) -> Grid:
     """The group axis: component 0, 1, 2, …"""
     return Grid(np.arange(k))
-
-
-def exactly(numbers: Any) -> Floats:
-    """Doubles as double-doubles."""
-    return np.stack([numbers, np.zeros_like(numbers)])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evenodds.arguments import whole
 from evenodds.data.memory import Table
 from evenodds.data.memory import table as as_table
-from evenodds.errors import DataError
+from evenodds.errors import DataError, many, remedy
 from evenodds.families import Categorical, Family, Gaussian
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
@@ -94,7 +94,8 @@ class MixtureModel(Saved):
             said.insert(
                 0,
                 f"not converged after {self.fit.steps:,} steps: the last one gained "
-                f"{self.trace[-1] - self.trace[-2]:.2g}; allow more steps (max_iter=), or a larger tolerance (tol=)",
+                f"{self.trace[-1] - self.trace[-2]:.2g}; allow more steps "
+                + remedy("(max_iter=), or a larger tolerance (tol=)", "(--max-iter)"),
             )
         return tuple(said)
 
@@ -141,9 +142,9 @@ class MixtureModel(Saved):
         how = f"{self.settings.covariance} " if self.settings.family is Gaussian else ""
         done = f"converged in {fit.steps:,} steps" if fit.converged else f"not converged in {fit.steps:,} steps"
         rows = self.settings.prior
-        prior = "maximum likelihood" if rows is None else f"a prior of {rows:g} row{'' if rows == 1 else 's'} each"
+        prior = "maximum likelihood" if rows is None else f"a prior of {many(rows, 'row')} each"
         lines = [
-            f"{self.k} {how}{kind} component{'s' if self.k > 1 else ''} of {', '.join(self.names)}: "
+            f"{many(self.k, f'{how}{kind} component')} of {', '.join(self.names)}: "
             f"{self.rows:,.10g} rows, {fit.parameters:,} parameters, {prior}",
             f"log-likelihood {fit.log_likelihood:.4f}, BIC {fit.bic:.4f}, ICL {fit.icl:.4f}; {done}",
             "",

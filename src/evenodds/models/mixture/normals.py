@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 
+from evenodds import double_double as dd
 from evenodds.families.distribution import Seed, generator
 from evenodds.families.leaves import Floats
 from evenodds.families.normal_gamma import LOG_2PI
 from evenodds.labels import Fixed, Ints
 from evenodds.models.mixture import kernels
 from evenodds.models.mixture.blocks import Block
-from evenodds.models.mixture.expected import Expected, exactly, expected
+from evenodds.models.mixture.expected import Expected, expected
 from evenodds.models.mixture.priors import FLOOR, CollapsedError, Prior
 from evenodds.tally import Leaf
 
@@ -79,8 +80,8 @@ class Normals:
             if wide < d:
                 second += own[:, None, None] * seen.rest
         leaves = {
-            FIRST: Leaf(Fixed(d), exactly(first.T), is_sum=True),
-            SECOND: Leaf(Fixed(d * d), exactly(second.reshape(self.k, d * d).T), is_sum=True),
+            FIRST: Leaf(Fixed(d), dd.of(first.T), is_sum=True),
+            SECOND: Leaf(Fixed(d * d), dd.of(second.reshape(self.k, d * d).T), is_sum=True),
         }
         return expected(sums, counts, leaves)
 

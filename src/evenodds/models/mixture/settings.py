@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from evenodds.arguments import one_of, whole
+from evenodds.arguments import is_number, is_whole, one_of, whole
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian, Poisson
 
 Covariance = Literal["full", "tied", "diagonal", "spherical"]
@@ -18,6 +16,7 @@ STARTS = ("k-means++", "random", "given")
 FAMILIES: dict[str, type[Family]] = {family.__name__: family for family in (Gaussian, Bernoulli, Poisson, Categorical)}
 AUTO = range(1, 10)  # the numbers of components that k="auto" tries
 MOST_COMPONENTS = 10_000
+MOST = 1e100  # of a number that is told
 
 
 @dataclass(frozen=True)
@@ -53,22 +52,17 @@ class MixtureSettings:
             raise ValueError(f"covariance={self.covariance!r} is for Gaussians: a {self.family.__name__} has none")
         for name in ("n_init", "max_iter"):
             whole(name, getattr(self, name))
-        number = (int, float, np.number)
         for name, right, expected in (
-            ("prior", self.prior is None or _between(self.prior, number, 0), "pseudo-rows, a number above 0, or None"),
-            ("tol", self.tol == 0 or _between(self.tol, number, 0), "a number, 0 or more"),
+            ("prior", self.prior is None or is_number(self.prior, above=0), "pseudo-rows, a number above 0, or None"),
+            ("tol", is_number(self.tol) and self.tol >= 0, "a number, 0 or more"),
         ):
-            if not right:
+            if not right or (getattr(self, name) or 0) > MOST:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected {expected}")
 
     @property
     def joint(self) -> bool:
         """Whether columns hang together within a component."""
         return self.family is Gaussian and self.covariance in ("full", "tied")
-
-
-def _between(value: Any, kinds: Any, above: float) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool) and above < value <= 1e100
 
 
 def numbers_of_components(k: Any) -> list[int]:
@@ -81,7 +75,7 @@ def numbers_of_components(k: Any) -> list[int]:
         return list(AUTO)
     asked = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     for one in asked:
-        if not _between(one, (int, np.integer), 0) or one > MOST_COMPONENTS:
+        if not is_whole(one) or not 1 <= one <= MOST_COMPONENTS:
             raise ValueError(f"k={k!r}: expected a number of components, several to choose from, or 'auto'")
     if not asked:
         raise ValueError("k is empty: expected a number of components, several to choose from, or 'auto'")
