@@ -14,7 +14,16 @@ from evenodds.errors import DataError
 from evenodds.families import numeric
 from evenodds.families.base import COLUMN, Estimate, Family, Reading
 from evenodds.families.bernoulli import Bernoulli, Beta
-from evenodds.families.distribution import Conjugate, Distribution, Seed, brief, by_group, generator, groups_last, tidy
+from evenodds.families.distribution import (
+    Conjugate,
+    Distribution,
+    Seed,
+    by_group,
+    generator,
+    groups_last,
+    six_digits,
+    tidy,
+)
 from evenodds.families.gaussian import Gaussian
 from evenodds.families.leaves import Floats, Rows, count, has, read_exactly
 from evenodds.families.left_out import How, Left
@@ -209,7 +218,7 @@ class LogGaussian(Family):
     def __repr__(self) -> str:
         log = self.log
         shown = {"zero": self.zero, "mean_log": log.mean, "variance_log": log.variance}
-        return f"LogGaussian({', '.join(f'{name}={brief(value)}' for name, value in shown.items())})"
+        return f"LogGaussian({', '.join(f'{name}={six_digits(value)}' for name, value in shown.items())})"
 
 
 def _stretching(logs: Tally) -> Any:
