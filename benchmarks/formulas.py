@@ -106,7 +106,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "tests/test_perceptron.py": (("models/separators/perceptron.py", "(1.0 if k == 2 else np.sqrt(2.0))", "1.0"),),
     "tests/test_text_tokenise.py": (("text/tokenise.py", "[] if shortest > 1 else list(single)", "list(single)"),),
-    "tests/test_words_length.py": (("text/lengths.py", "[options.lengths[0] - 1 :]", "[:]"),),
+    "tests/test_words_length.py": (("text/bags.py", "[reader.shortest - 1 :]", "[:]"),),
     "tests/test_temper.py": (("models/temper.py", "share = self.rows / n if n else 0.5", "share = 0.5"),),
     "tests/test_mixture.py": (
         ("models/mixture/priors.py", "k ** (-2.0 / len(self.columns))", "k ** (-1.0 / len(self.columns))"),

@@ -127,7 +127,7 @@ MUTATIONS = [
     ),
     Mutation(
         M + "learnt.py",
-        "here.sum(axis=1) / n.sum() * odds",
+        "everywhere / n.sum() * odds",
         "odds",
         ("tests/test_words.py", "tests/test_lectures.py", "docs/text.md"),
     ),

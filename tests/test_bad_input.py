@@ -354,6 +354,12 @@ def test_a_column_on_a_scale_is_no_class_in_memory_nor_in_a_file(model, kind, tm
 
 
 @pytest.mark.parametrize("model", [eo.NaiveBayes(), eo.NaiveLogistic()])
+def test_a_named_target_that_is_no_list_of_values_is_refused_by_its_name(model):
+    with refused("the target 'y' holds list<.*>: expected texts, numbers or dates"):
+        model.fit({"x": [1, 2], "y": [["a"], ["b"]]}, "y")
+
+
+@pytest.mark.parametrize("model", [eo.NaiveBayes(), eo.NaiveLogistic()])
 def test_rows_of_a_file_have_their_target_and_weights_in_columns(model, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x,y\n1.0,a\n2.0,a\n5.0,b\n6.5,b\n")

@@ -278,6 +278,11 @@ def test_a_grid_is_near_the_exact_density(shape):
         assert np.abs(part[1] - found.pdf(part[0])).max() <= (0.05 if shape.name == "boxcar" else 0.005) * exact.max()
     narrow = KernelDensity(1e-9, kernel=shape.name).fit(x)
     assert np.array_equal(narrow.grid(16)[1], narrow.pdf(narrow.grid(16)[0]))
+    for size in (1, 16.0, "many"):
+        with pytest.raises(ValueError, match=f"size={size!r}: expected a whole number, 2 or more"):
+            narrow.grid(size)
+    with pytest.raises(ValueError, match="a grid from 1 to 0: expected the lower end first"):
+        narrow.grid(16, 1.0, 0.0)
 
 
 # -- bandwidths --------------------------------------------------------------------------------------------------------

@@ -93,6 +93,12 @@ def test_a_model_of_no_rows():
     assert eo.Model.from_bytes(forgotten.to_bytes()).learn({"x": [1.0]}, ["a"]).rows == 1
 
 
+def test_a_model_of_the_classes_alone():
+    none = eo.Model(eo.Schema({"a": eo.Column(role="ignore")}, "y"), eo.Tally.nothing())
+    for model in (none, none.learn({"a": [1, 2, 3]}, ["u", "v", "u"])):
+        assert eo.Model.from_bytes(model.to_bytes()) == model
+
+
 def test_it_goes_on_learning_adding_and_forgetting():
     one, two = eo.NaiveBayes(COLUMNS).fit(ROWS[:8], Y[:8]), eo.NaiveBayes(COLUMNS).fit(ROWS[8:], Y[8:])
     back = eo.Model.from_bytes(one.model_.to_bytes())

@@ -561,6 +561,8 @@ def test_check_names_a_planted_pair():
     assert found[0]["p_value"] < 1e-9
     assert found[0]["excess"] > 10 * found[1]["excess"]
     assert len(eo.NaiveBayes(COLUMNS).fit(X, y).check(X, y, most=3)) == 3
+    with pytest.raises(ValueError, match="most=-1: expected a whole number, 0 or more"):
+        eo.NaiveBayes(COLUMNS).fit(X, y).check(X, y, most=-1)
 
 
 def test_check_finds_nothing_where_there_is_nothing():

@@ -363,3 +363,13 @@ class TestEstimator:
         for told_row, row in zip(told, eo.NaiveBayes(tune="loo").fit(path, "class").tuning_, strict=True):
             assert told_row == row | {"log loss": pytest.approx(row["log loss"])}
         assert eo.load(model).temper is not None
+
+
+def test_what_an_earlier_fit_tried_does_not_stay(tmp_path: Path) -> None:
+    x, path = np.arange(40.0), tmp_path / "rows.csv"
+    y = (x > 17).astype(int)
+    path.write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y)))
+    for rows, target in ((x[:, None], y), (path, "y")):
+        nb = eo.NaiveBayes(tune="loo").fit(rows, target)
+        assert nb.tuning_.rows
+        assert not hasattr(nb.set_params(tune=None).fit(rows, target), "tuning_")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import evenodds as eo
 from command import invoke as run
 from evenodds.parts import part_of
+from evenodds.text.bags import bags
 from evenodds.text.count import FRACTION
-from evenodds.text.lengths import token_counts
 from evenodds.text.tokenise import Tokens, texts
 from evenodds.texts import Texts
 from test_words import fit, shares, topics
@@ -136,7 +136,9 @@ def test_the_length_is_the_number_of_words(type_):
 @pytest.mark.parametrize("tokens", [{}, {"ngrams": 3}, {"ngrams": (2, 2)}, {"ngrams": (2, 3)}, {"characters": (2, 3)}])
 def test_a_text_has_as_many_tokens_as_are_cut_of_it(tokens):
     written, options = ["free prize in side now", "free", "", "win win win"], Tokens(**tokens)
-    assert token_counts(Texts.of(written), options).tolist() == [len(texts(one, options)) for one in written]
+    found, cut = bags(Texts.of(written), options), [texts(one, options) for one in written]
+    assert found.lengths(distinct=False).tolist() == [len(one) for one in cut]
+    assert found.lengths(distinct=True).tolist() == [len(set(one)) for one in cut]
 
 
 def test_a_missing_text_has_no_length():

@@ -58,6 +58,21 @@ def whole(name: str, value: object, least: int = 1) -> int:
     return operator.index(value)
 
 
+def amount(name: str, value: Any) -> float:
+    """A number, 0 or more.
+
+    >>> amount("factor", 0.5)
+    0.5
+    >>> amount("factor", "half")
+    Traceback (most recent call last):
+    ValueError: factor='half': expected a number, 0 or more
+    """
+    number = native(value)
+    if not (is_number(number) and number >= 0):
+        raise ValueError(f"{name}={value!r}: expected a number, 0 or more")
+    return number
+
+
 def one_of(name: str, value: object, allowed: Iterable[object]) -> None:
     """Refuse what is none of a few words.
 

@@ -19,7 +19,7 @@ from evenodds.families.numeric import bins_of, check_finite
 from evenodds.kinds import MANY, kind, words_of
 from evenodds.schema import LENGTH, SAMPLE, Column, Part, SchemaWarning, Values
 from evenodds.text.words import Words
-from evenodds.texts import Marks, Texts
+from evenodds.texts import PLAIN, Texts
 
 DEFAULTS: dict[str, type[Family]] = {
     "number": Binned,
@@ -43,7 +43,7 @@ LEFT_OUT = {  # why, and what to do about it, in Python and on the command line
     "nested": ("holds lists, structures or bytes", "", ""),
 }
 VALUES: dict[str, Values] = {"int": "number", "float": "number", "bool": "bool"}
-PLAIN = Column()
+OPEN = Column()  # nothing of it is told
 COLUMNS: dict[str, Column] = {}
 FEW_VALUES = 20  # of texts, below which a category is plausible whatever they are
 SOME = 256  # values that mostly show it
@@ -59,7 +59,7 @@ def decide(
     decided: dict[str, Column] = {}
     left: dict[str, list[str]] = {}
     for name, raw in sample.columns.items():
-        column = told.get(name, PLAIN)
+        column = told.get(name, OPEN)
         if column.role == "ignore":
             decided[name] = column
         elif column.parts:
@@ -77,7 +77,7 @@ def decide(
                 decided[name] = dataclasses.replace(column, role="ignore")
             else:
                 family = number if what == "number" else DEFAULTS[what]
-                decided[name] = of_family(family) if column == PLAIN else dataclasses.replace(column, family=family)
+                decided[name] = of_family(family) if column == OPEN else dataclasses.replace(column, family=family)
                 if what == "category" and not isinstance(raw, Coded):
                     _doubt(name, as_arrow(raw))
         final = decided[name]
@@ -117,7 +117,7 @@ def _doubt(name: str, raw: Any) -> None:
     if len(distinct) < FEW_VALUES:
         return
     values = cells.drop_null()
-    if not is_text(typed(Texts.of_arrow(values), Marks()).type):
+    if not is_text(typed(Texts.of_arrow(values), PLAIN).type):
         cure = remedy(f"columns={{{name!r}: Binned}}, or astype(float)", f"--role {as_word(name)}=number")
         what = "holds numbers, but its type says text: taken as a category"
     elif 4 * len(distinct) > len(values) and len(distinct) >= MANY and words_of(values) >= 2:

@@ -27,7 +27,7 @@ from evenodds.errors import DataError, remedy, several
 from evenodds.file import AT, BEGINS
 from evenodds.labels import canonical
 from evenodds.schema import SAMPLE
-from evenodds.texts import Marks, Texts, joined
+from evenodds.texts import PLAIN, Marks, Texts, joined
 from evenodds.threads import handed_on
 
 SAMPLE_BYTES = 1 << 26  # of a sample whose rows are very long
@@ -253,7 +253,7 @@ def _sampled(parts: list[Any], marks: list[Marks]) -> Any:
         whole = pa.chunked_array([chunk for array in arrays for chunk in array.chunks])
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):  # different types in different files, or lines of JSON
         texts = [None if value is None else canonical(value) for array in arrays for value in array.to_pylist()]
-        return typed(Texts.of(texts[:SAMPLE]), Marks())
+        return typed(Texts.of(texts[:SAMPLE]), PLAIN)
     return whole.slice(0, SAMPLE)
 
 
@@ -275,6 +275,8 @@ def read(x: Any) -> Source:
     if hasattr(x, "batches"):
         found: Source = x
         return found
-    if is_query(x) or is_spark(x):
-        return Query(x) if is_query(x) else Spark(x)
-    return Files((os.fspath(x),)) if is_source(x) else Memory(table(x))
+    if is_query(x):
+        return Query(x)
+    if is_spark(x):
+        return Spark(x)
+    return Files((os.fspath(x),)) if isinstance(x, (str, os.PathLike)) else Memory(table(x))

@@ -51,10 +51,9 @@ class Reading:
     @property
     def columns(self) -> list[str]:
         """The columns that are needed."""
-        extra = [self.schema.target] if self.target else []
-        return list(
-            dict.fromkeys([*self.schema.sources, *extra, *([self.weights] if self.weights is not None else [])])
-        )
+        target = [self.schema.target] if self.target else []
+        weights = [] if self.weights is None else [self.weights]
+        return list(dict.fromkeys([*self.schema.sources, *target, *weights]))
 
     def __call__(self, batch: Batch) -> Cells:
         """One batch, read."""

@@ -14,9 +14,9 @@ from evenodds.data.memory import Table
 from evenodds.data.report import Report
 from evenodds.errors import DataError, did_you_mean, remedy
 from evenodds.schema import SAMPLE
-from evenodds.texts import Marks
+from evenodds.texts import PLAIN, Marks
 
-FINE, PLAIN = Report(), Marks()
+FINE = Report()
 
 
 class Batch(Protocol):

@@ -31,7 +31,7 @@ from evenodds.data.values import typed
 from evenodds.errors import DataError, several
 from evenodds.schema import SAMPLE
 from evenodds.tally import folded
-from evenodds.texts import Marks, Texts
+from evenodds.texts import PLAIN, Texts
 from evenodds.threads import Elsewhere
 
 PIECE = 1 << 23  # bytes of a sum that travel as one cell
@@ -84,12 +84,10 @@ class Spark:
             found = table(self.frame.limit(SAMPLE).toArrow())
         if not found.rows:
             raise DataError(f"{self.name} has no rows")
-        return (
-            Table({name: self._typed(raw) for name, raw in found.columns.items()}, found.rows) if self.texts else found
-        )
-
-    def _typed(self, raw: Any) -> Any:
-        return typed(Texts.of_arrow(raw), Marks())
+        if not self.texts:
+            return found
+        columns = {name: typed(Texts.of_arrow(raw), PLAIN) for name, raw in found.columns.items()}
+        return Table(columns, found.rows)
 
     def batches(self, columns: list[str] | None = None) -> Far:
         """All rows, where they are."""

@@ -16,11 +16,11 @@ from evenodds.families.distribution import (
     Conjugate,
     LinearTerms,
     Seed,
-    brief,
     drawn,
     generator,
     look_up,
     not_negative,
+    six_digits,
     some,
     tidy,
 )
@@ -306,7 +306,7 @@ def shares_read(
 
 def _named(name: str, values: Any, labels: Any) -> str:
     if not isinstance(labels, Labels):
-        return f"{name}({brief(values)})"
+        return f"{name}({six_digits(values)})"
     pairs = sorted(zip(labels.texts(), values))
-    shown = ", ".join(f"{text}={brief(value)}" for text, value in pairs[:8])
+    shown = ", ".join(f"{text}={six_digits(value)}" for text, value in pairs[:8])
     return f"{name}({shown}{', …' if len(pairs) > 8 else ''})"

@@ -96,7 +96,7 @@ class Distribution:
 
     def __repr__(self) -> str:
         fields = ((f.name, getattr(self, f.name)) for f in dataclasses.fields(self) if f.repr)  # type: ignore[arg-type]
-        return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in fields)})"
+        return f"{type(self).__name__}({', '.join(f'{name}={six_digits(value)}' for name, value in fields)})"
 
 
 def tidy(*values: Any) -> Any:
@@ -156,7 +156,7 @@ def _same(a: Any, b: Any) -> bool:
     return np.array_equal(np.asarray(a), np.asarray(b))
 
 
-def brief(value: Any) -> str:
+def six_digits(value: Any) -> str:
     """A parameter as repr shows it: six digits."""
     if isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return f"{float(value):.6g}"
@@ -235,4 +235,4 @@ def not_negative(**parameters: Any) -> None:
         except (TypeError, ValueError, OverflowError):
             numbers = np.full(1, np.nan)
         if not np.all((numbers >= 0) & (numbers < np.inf)):
-            raise ValueError(f"{name}={brief(value)}: the pseudo-counts of a prior must be 0 or more, and finite")
+            raise ValueError(f"{name}={six_digits(value)}: the pseudo-counts of a prior must be 0 or more, and finite")

@@ -14,7 +14,16 @@ from evenodds.errors import DataError
 from evenodds.families import numeric
 from evenodds.families.base import COLUMN, Estimate, Family, Reading
 from evenodds.families.bernoulli import Bernoulli, Beta
-from evenodds.families.distribution import Conjugate, Distribution, Seed, brief, by_group, generator, groups_last, tidy
+from evenodds.families.distribution import (
+    Conjugate,
+    Distribution,
+    Seed,
+    by_group,
+    generator,
+    groups_last,
+    six_digits,
+    tidy,
+)
 from evenodds.families.gaussian import Gaussian
 from evenodds.families.leaves import Floats, Rows, count, has, read_exactly
 from evenodds.families.left_out import How, Left
@@ -147,18 +156,17 @@ class LogGaussian(Family):
     def left_out(cls, tally: Tally, how: How) -> Callable[[Any, Left], Floats]:
         """log p of each value with its own row taken out; 0 where all others above zero are one value."""
         zeros, logs = parts(tally)
-        both = (
-            (how, how) if how.prior is None else (how._replace(prior=how.prior.zero), how._replace(prior=how.prior.log))
-        )
-        zero, log = Bernoulli.left_out(zeros, both[0]), Gaussian.left_out(logs, both[1])
+        of_zero = of_log = how
+        if how.prior is not None:
+            of_zero, of_log = how._replace(prior=how.prior.zero), how._replace(prior=how.prior.log)
+        zero, log = Bernoulli.left_out(zeros, of_zero), Gaussian.left_out(logs, of_log)
 
         def evidence(x: Any, left: Left) -> Floats:
             found = zero((x == 0).astype(float), left)
             above = np.flatnonzero(x > 0)
             density = log(np.log(x[above]), left.some(above))
-            says = np.any(
-                density, axis=1, keepdims=True
-            )  # of a density that is 0 in all groups, not even that it is above zero
+            # of a density that is 0 in all groups, not even that it is above zero
+            says = np.any(density, axis=1, keepdims=True)
             found[above] = np.where(says, found[above] + density - np.log(x[above])[:, None], 0.0)
             return found
 
@@ -209,7 +217,7 @@ class LogGaussian(Family):
     def __repr__(self) -> str:
         log = self.log
         shown = {"zero": self.zero, "mean_log": log.mean, "variance_log": log.variance}
-        return f"LogGaussian({', '.join(f'{name}={brief(value)}' for name, value in shown.items())})"
+        return f"LogGaussian({', '.join(f'{name}={six_digits(value)}' for name, value in shown.items())})"
 
 
 def _stretching(logs: Tally) -> Any:

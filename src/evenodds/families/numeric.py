@@ -29,7 +29,7 @@ from evenodds.labels import Fixed, Grid, Ints, union
 from evenodds.schema import Column
 from evenodds.tally import Leaf, Numbers, Tally
 
-EXPONENTS = 4096
+EXPONENTS = 2 * kernels.SIGN
 FIRST_PAGES = 48  # of a column: room for values over 48 powers of two before the kernel asks for more
 LANES = 32  # values of one group that are summed side by side
 FEW_GROUPS = 32  # whose room for bins is kept

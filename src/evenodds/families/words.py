@@ -31,7 +31,6 @@ from evenodds.schema import Column
 from evenodds.tally import Tally
 from evenodds.text.count import count
 from evenodds.text.counts import Counts
-from evenodds.text.lengths import token_counts
 from evenodds.text.listed import Listed, listed, shrunk
 from evenodds.text.neighbours import Nearest
 from evenodds.text.score import Scores, Weights
@@ -229,11 +228,6 @@ class WordCounts(Family):
         if self.shrink:
             part *= [shrunk(n, self.shrink) for n in scores.tokens.tolist()]
             total += part
-
-    @staticmethod
-    def lengths(texts: Texts, words: Words) -> Floats:
-        """How many tokens each text has: what `shrink` is a power of."""
-        return token_counts(texts, words.tokens, distinct=words.distinct, buckets=words.buckets)
 
     @functools.cached_property
     def has_constant(self) -> bool:

@@ -22,9 +22,9 @@ def log_prior(model: Model) -> Floats:
     if not len(model.classes):
         raise DataError("the model has seen no rows yet")
     prior, counts = class_prior(model), model.class_masses
-    if isinstance(prior, str) and prior == "estimated":
+    if prior == "estimated":
         shares = counts / counts.sum()
-    elif isinstance(prior, str) and prior == "uniform":
+    elif prior == "uniform":
         shares = np.full(len(counts), 1 / len(counts))
     elif isinstance(prior, Dirichlet):
         shares = counts + pseudo_rows(prior, model.names, counts)
@@ -41,7 +41,7 @@ def class_prior(model: Model) -> Any:
     What those say is no likelihood, and outweighs or is outweighed by a prior at random.
     """
     told = model.settings.class_prior
-    if not isinstance(told, str) or told != "auto":
+    if told != "auto":
         return told
     return "uniform" if any(words.events == "complement" for words in model.schema.texts.values()) else "estimated"
 

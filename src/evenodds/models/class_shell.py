@@ -71,14 +71,15 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(weights, str):
             weights = numbers(named["weights"], weights)
         if isinstance(y, str):
-            rows, raw = self._features(X, reset=reset), named["y"]
-            fractions(raw)
+            rows = self._features(X, reset=reset)
+            fractions(named["y"])
+            raw = codes(named["y"], f"the target {y!r}")
             if reset:
-                cells = codes(raw)
-                check_few(len(cells.labels), len(cells.codes), f"the target {y!r}")
+                check_few(len(raw.labels), len(raw.codes), f"the target {y!r}")
         else:
             required(y, self)
-            rows, raw = self._features(X, reset=reset), classes_of(y)
+            rows = self._features(X, reset=reset)
+            raw = classes_of(y)
         return Learnt(rows, target_codes(raw, rows.rows), check_weights(weights, rows.rows)), target_kind(raw)
 
     def _learnt(self, X: Any, y: Any, weights: Any, work: Callable[[Learnt], R]) -> Iterator[R]:

@@ -109,7 +109,7 @@ class NaiveBayes(ClassShell):
                 tuned, report = learn_tuned(read(X), y, self.columns, how, self.schema, sample_weight, self.threads)
                 return self._warn(report)._name(tuned.model)._keep_tuned(tuned)
             model, report = learn(read(X), y, self.columns, how, self.schema, sample_weight, self.threads, temper)
-            return self._warn(report)._name(model)._keep(model)
+            return self._warn(report)._name(model)._keep_untuned(model)
         learnt, kind = self._read(X, y, sample_weight, reset=True)
         schema = self._decide(learnt.rows, y, kind)
         told = told_of(self.columns, self.schema, schema)
@@ -119,7 +119,7 @@ class NaiveBayes(ClassShell):
         check_classes(model)
         if tune:
             return self._keep_tuned(tune_table(model, learnt, self.threads, told))
-        return self._keep(self._tempered(model, learnt) if temper else model)
+        return self._keep_untuned(self._tempered(model, learnt) if temper else model)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. New classes and categories may appear at any time; `classes` need not be announced.
@@ -220,6 +220,10 @@ class NaiveBayes(ClassShell):
     def _keep_tuned(self, tuned: Tuned) -> Self:
         self.tuning_ = tuned.record
         return self._keep(tuned.model)
+
+    def _keep_untuned(self, model: Model) -> Self:
+        self.__dict__.pop("tuning_", None)  # of an earlier fit
+        return self._keep(model)
 
     def _keep(self, model: Model) -> Self:
         self.model_ = model

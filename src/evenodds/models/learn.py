@@ -84,14 +84,14 @@ def schema_of(
     source: Source, target: str, columns: Any = None, schema: Schema | None = None, weights: str | None = None
 ) -> Schema:
     """What each column is, decided from the source's first rows; or as another model has it."""
-    sample = source.sample()
-    for name in [target, *([weights] if weights is not None else [])]:
+    sample, told = source.sample(), [target] if weights is None else [target, weights]
+    for name in told:
         if name not in sample.columns:
             raise no_column(source, name, sample.columns)
     kind = _target_kind(sample, target, source.name)
     if schema is not None:
         return Schema(schema.columns, target, schema.target_kind if target == schema.target else kind)
-    features = as_told(sample.without(target, *([weights] if weights is not None else [])), columns)
+    features = as_told(sample.without(*told), columns)
     return Schema(decide(features, columns), target, kind)
 
 

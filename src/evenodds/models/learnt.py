@@ -65,18 +65,18 @@ def top_words(model: Model, name: str, most: int = 10) -> Iterator[dict[str, Any
     The interval is that of the log-odds: the difference of the logs of two shares, each known as well as its counts
     let it be (the variance of log θ is about 1 / (count + pseudo-count)).
     """
-
     column, tally = model.schema.features[name], model.column_tally(name)
     counts, known = WordCounts.counts(tally), WordCounts.shares(tally, model.column_prior(name), column)
     here = known.counts + known.prior
+    everywhere = here.sum(axis=1)
     n, target = known.totals + known.weight, model.schema.target
     for c, label in enumerate(model.classes.tolist()):
-        others = here.sum(axis=1) - here[:, c]
+        others = everywhere - here[:, c]
         rest = others / max(n.sum() - n[c], 1e-300)
         share = here[:, c] / n[c]
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.log(share) - np.log(rest)
-            worth = np.nan_to_num(here.sum(axis=1) / n.sum() * odds, nan=0.0, posinf=0.0, neginf=0.0)
+            worth = np.nan_to_num(everywhere / n.sum() * odds, nan=0.0, posinf=0.0, neginf=0.0)
             wide = normal_width(LEVEL) * np.sqrt(1 / here[:, c] + 1 / others)
         for w in np.argsort(-worth, kind="stable")[:most]:
             if worth[w] <= 0:
@@ -171,7 +171,7 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
     `excess` is the information beyond what independent columns would show by chance: (a-1)(b-1) / 2n per class.
     `p_value` is that of the likelihood-ratio test, 2n · information against a chi-squared.
     """
-    classes = target.place[target.codes]
+    shown, classes = whole("most", most, least=0), target.place[target.codes]
     coded = {
         name: _discrete(model, rows, name)
         for name, column in model.schema.features.items()
@@ -201,7 +201,7 @@ def check(model: Model, rows: Table, target: Coded, most: int = 10) -> Frame:
                 }
             )
     found.sort(key=lambda pair: (-float(pair["excess"]), -float(pair["information"])))
-    return Frame(found[:most], f"most dependent given {model.schema.target}")
+    return Frame(found[:shown], f"most dependent given {model.schema.target}")
 
 
 def _discrete(model: Model, rows: Table, name: str) -> tuple[Any, int]:

@@ -78,9 +78,7 @@ def learnt_of(x: Any, y: Any, weights: Any = None) -> Learnt:
     return Learnt(rows, target_codes(as_column(y), rows.rows), check_weights(weights, rows.rows))
 
 
-def tempered(
-    model: Model, learnt: Iterable[Learnt], threads: int | None = None, left: LeftOut | None = None
-) -> Model:  # fmt: skip
+def tempered(model: Model, learnt: Iterable[Learnt], threads: int | None = None, left: LeftOut | None = None) -> Model:
     """The model, believing as much of its evidence as serves rows it has learnt, each one left out; no rows: all."""
     model = model.untempered
     left, words = left or LeftOut(model), [name for name in model.distributions if name in model.schema.texts]
@@ -230,13 +228,12 @@ def _log_prior(model: Model, left: Left) -> Floats:
     It need not add up to 1: what all classes share does not matter here.
     """
     prior = class_prior(model)
-    estimated = isinstance(prior, Dirichlet) or (isinstance(prior, str) and prior == "estimated")
+    smoothed = isinstance(prior, Dirichlet)
 
     def says(_: Ints, left: Left) -> Floats:
         shares = np.broadcast_to(np.exp(model.log_prior), (len(left.groups), left.n_groups)).copy()
-        if estimated:
+        if smoothed or prior == "estimated":
             counts = model.class_masses
-            smoothed = isinstance(prior, Dirichlet)
             added = pseudo_rows(prior, model.names, counts) if smoothed else np.zeros(len(counts))
             shares = left.without(counts) + added
         shares[left.lost] = 0.0

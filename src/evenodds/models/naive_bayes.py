@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenodds.arguments import amount
 from evenodds.cells import as_column, target_kind
 from evenodds.data.memory import table as as_table
 from evenodds.data.sum import CLASSES, sum_table, target_codes
@@ -79,9 +80,7 @@ class Model(Saved):
 
     def fade(self, factor: float) -> Model:
         """All evidence so far, worth `factor` times as much: 0.5 halves it."""
-        if not 0 <= factor < np.inf:
-            raise ValueError(f"fade({factor}): expected a factor of 0 or more")
-        return self._with((self.tally * factor).trimmed())
+        return self._with((self.tally * amount("factor", factor)).trimmed())
 
     def prune(self, min_count: float) -> Model:
         """Without the words that occur less than so often, in all classes together: smaller, and it cannot forget.
@@ -90,9 +89,8 @@ class Model(Saved):
         """
         if not self.tally.lists:
             raise DataError("the model has no words to prune: none of its columns is text")
-        if not 0 <= min_count < np.inf:
-            raise ValueError(f"prune({min_count}): expected a number of occurrences, 0 or more")
-        lists = {name: counts.prune(min_count) for name, counts in self.tally.lists.items()}
+        least = amount("min_count", min_count)
+        lists = {name: counts.prune(least) for name, counts in self.tally.lists.items()}
         return self._with(Tally(self.tally.layout, self.tally.counts, self.tally.sums, lists))
 
     @property

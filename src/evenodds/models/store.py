@@ -46,8 +46,11 @@ def parts_of(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _final(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     """The final weights of a model whose only column is text, so that one message need not wait for numpy."""
-    [(name, column), *more] = model.schema.features.items()
-    found = None if more or column.words is None or len(model.classes) < 2 else model.distributions.get(name)
+    features = model.schema.features
+    if len(features) != 1 or not model.schema.texts or len(model.classes) < 2:
+        return {}, {}
+    [name] = features
+    found = model.distributions.get(name)
     if not isinstance(found, WordCounts) or found.unseen is not None or found.nearest is not None:
         return {}, {}
     weights = found.weights

@@ -94,7 +94,7 @@ class Temper:
         for name, exponent in self.exponents.items():
             shrink = self.shrink.get(name)
             if shrink is None:
-                found.append(f"{name}: {_repeats('its values repeat what other columns say', exponent)}")
+                found.append(f"{name}: {_repeats(exponent)}")
                 continue
             found.append(f"{name}: {_words(exponent, shrink)}")
         found.append(f"class prior: counts {self.prior:.2g} times")
@@ -104,8 +104,10 @@ class Temper:
         return found
 
 
-def _repeats(what: str, exponent: float) -> str:
-    return f"{what}, about {1 / exponent:.2g} times" if exponent < 0.95 else f"believed {exponent:.2g} times"
+def _repeats(exponent: float) -> str:
+    if exponent >= 0.95:
+        return f"believed {exponent:.2g} times"
+    return f"its values repeat what other columns say, about {1 / exponent:.2g} times"
 
 
 def _words(exponent: float, shrink: float) -> str:

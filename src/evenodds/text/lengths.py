@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenodds.text.batches import BATCH, Reader
-from evenodds.text.shards import replacing_table
 from evenodds.text.tokenise import Tokens
 from evenodds.texts import Texts
 
@@ -24,17 +23,4 @@ def lengths(texts: Texts) -> NDArray[np.float64]:
     for first, beyond in texts.pieces(BATCH):
         found[first:beyond] = np.diff(reader.read(first, beyond)[0].ends, prepend=0)
     found[~texts.known] = np.nan
-    return found
-
-
-def token_counts(
-    texts: Texts, options: Tokens, *, distinct: bool = False, buckets: int | None = None
-) -> NDArray[np.float64]:
-    """How many tokens each text has, words and n-grams together, as they are weighed; 0 for a null."""
-    replaced = replacing_table(texts, options, 1)
-    reader = Reader(texts, options, distinct=distinct, replaced=replaced, buckets=buckets)
-    found = np.empty(len(texts))
-    for first, beyond in texts.pieces(BATCH):
-        levels = reader.read(first, beyond)[options.lengths[0] - 1 :]
-        found[first:beyond] = sum(np.diff(level.ends, prepend=0) for level in levels)
     return found

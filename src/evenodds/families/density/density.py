@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.arguments import whole
 from evenodds.errors import DataError
 from evenodds.families.density.grid import on_grid
 from evenodds.families.density.points import Points, Sums
@@ -195,12 +196,10 @@ class Density(Distribution):
 
         The error is a few 1e-4 of the peak, more where the kernel jumps. A reflected density is worked out exactly.
         """
-        whole = self.extent()
-        low, high = whole[0] if low is None else low, whole[1] if high is None else high
-        if not (size >= 2 and low < high):
-            raise ValueError(
-                f"grid: expected at least 2 places, the lower end first; got {size} from {low:g} to {high:g}"
-            )
+        first, last = self.extent()
+        low, high, size = first if low is None else low, last if high is None else high, whole("size", size, least=2)
+        if not low < high:
+            raise ValueError(f"a grid from {low:g} to {high:g}: expected the lower end first")
         found = None if self.support != ENDLESS else on_grid(self.points, self.shape, self.bandwidth, low, high, size)
         places = np.linspace(low, high, size)
         return places, self.pdf(places) if found is None else found
