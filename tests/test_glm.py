@@ -1296,3 +1296,10 @@ def test_of_nothing_explained_the_page_says_0():
     with pytest.warns(eo.RegressionWarning, match="constant"):
         page = repr(eo.GLM().fit([[1.0], [1.0], [1.0]], [2.0, 3.0, 4.0]).summary())
     assert "R² 0.0000" in page
+
+
+def test_classes_of_an_earlier_fit_do_not_stay():
+    x = np.arange(6.0)[:, None]
+    glm = eo.GLM(eo.Bernoulli, prior=1.0).fit(x, [0, 1, 0, 1, 1, 1])
+    assert glm.classes_.tolist() == [0, 1]
+    assert not hasattr(glm.set_params(family=eo.Gaussian).fit(x, x[:, 0] ** 2), "classes_")

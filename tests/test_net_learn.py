@@ -180,6 +180,9 @@ def test_a_network_is_a_sum(seed):
     assert whole.settings == Settings(prior="bdeu")
     with pytest.raises(ValueError, match=r"never learnt: column 'n.' would have"):
         parts[1] - whole
+    for backwards in (-1, float("nan"), "half", None):
+        with pytest.raises(ValueError, match=r"factor=.*: expected a number, 0 or more"):
+            whole.fade(backwards)
 
 
 def test_networks_that_would_say_something_else_in_another_order_do_not_add():

@@ -28,18 +28,19 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 def is_number(value: object, above: float = -math.inf) -> TypeGuard[float]:
-    """Whether this is a finite number above another.
+    """Whether this is a finite number above another; a fraction is none that arrays could hold.
 
     >>> is_number(0.5), is_number(0.5, above=1), is_number(math.nan), is_number(True), is_number("1")
     (True, False, False, False, False)
-    >>> is_number(10**300), is_number(10**400)
-    (True, False)
+    >>> from fractions import Fraction
+    >>> is_number(10**300), is_number(10**400), is_number(Fraction(1, 2))
+    (True, False, False)
     """
     if is_whole(value):
         return above < value and abs(value) <= sys.float_info.max
-    from numbers import Real
+    from numbers import Rational, Real
 
-    return isinstance(value, Real) and not isinstance(value, bool) and above < float(value) < math.inf
+    return isinstance(value, Real) and not isinstance(value, Rational) and above < float(value) < math.inf
 
 
 def native(value: Any) -> Any:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.arguments import amount
 from evenodds.data.memory import table as as_table
 from evenodds.errors import DataError, many
 from evenodds.families import Dirichlet
@@ -164,8 +165,7 @@ class Network(Questions, Saved):
 
     def fade(self, factor: float) -> Network:
         """All evidence so far, worth `factor` times as much."""
-        if not 0 <= factor < np.inf:
-            raise ValueError(f"fade({factor}): expected a factor of 0 or more")
+        factor = amount("factor", factor)
         tallies = {node: (tally * factor).trimmed() for node, tally in self.tallies.items()}
         return dataclasses.replace(self, tallies=tallies)
 

@@ -188,6 +188,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, model: Regression) -> Self:
         self.model_ = model
+        self.__dict__.pop("classes_", None)  # of an earlier fit
         if _tells_classes(self):
             self.classes_ = np.array(model.classes) if model.classes else np.array([0, 1])
         self.n_iter_ = max(model.totals.steps, 1)
