@@ -104,6 +104,18 @@ def plain(x: float) -> float:
     return int(x) if float(x).is_integer() and abs(x) < 1e15 else float(x)
 
 
+def written(value: Any) -> str:
+    """A row's own cell as people write it: no thousands marked, no decimals added, the noise of float32 left out.
+
+    >>> written(38.5), written(1993), written(1234567.8), written(0.10000000149011612), written(True), written("")
+    ('38.5', '1993', '1234567.8', '0.1', 'True', "''")
+    """
+    if not isinstance(value, float) or not isfinite(value):
+        return str(value) or "''"
+    whole = floor(log10(abs(value))) + 1 if value else 1
+    return f"{value:.{min(max(7, whole + 2), 15)}g}"
+
+
 def percent(share: float, digits: int | None = None) -> str:
     """A share in percent: with so many decimals, or with all that it has.
 
