@@ -399,3 +399,18 @@ def test_folds_that_lack_a_class(tmp_path):
     assert held.classes.tolist() == ["u", "v", "w"]
     assert counts.sum(axis=1).tolist() == [30, 30, 1, 0]
     assert counts[2, 2] == 0
+
+
+def test_of_many_classes_the_most_frequent_mistakes_are_told(tmp_path):
+    data, classes = tmp_path / "many.csv", [f"a class called {c:02}" for c in range(30)]
+    lines = [f"{classes[i % 30]},{i % 29}" for i in range(1200)] + [f"{classes[3]},4"] * 50
+    data.write_text("class,x\n" + "\n".join(lines) + "\n")
+    how = ["decide", str(data), "--target", "class", "--role", "x=category", "--folds", "3", "--unsure", "0.8"]
+    counts = json.loads(invoke(*how, "--json").output)["counts"]
+    wrong = {(true, said): n for true, row in counts.items() for said, n in row.items() if true != said and n}
+    page = invoke(*how).output
+    assert max(map(len, page.splitlines())) <= 100
+    told = page.split("The most frequent mistakes:\n")[1].split("\n\n")[0].splitlines()[1:]
+    found = [line.rsplit("  ", 1) for line in told]
+    assert [int(n) for _, n in found] == sorted(wrong.values(), reverse=True)[:12]
+    assert all(wrong[tuple(part.strip() for part in pair.split("  ", 1))] == int(n) for pair, n in found)

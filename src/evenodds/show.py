@@ -64,6 +64,26 @@ class Frame:
         return f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{head}</tr></thead>{rows}</table>"
 
 
+WIDTH = 80  # of a page, in letters
+
+
+def wide(frame: Frame) -> bool:
+    """Whether a table's lines are longer than a page's."""
+    return max(map(places, repr(frame).splitlines()), default=0) > WIDTH
+
+
+def turned(frame: Frame) -> Frame:
+    """A table on its side: a line for what was a column, a column for what was a line, named by the first cell of it.
+
+    >>> turned(Frame([{"coin": 1, "heads": 3, "tails": 2}, {"coin": 2, "heads": 0, "tails": 7}]))
+    coin   1  2
+    heads  3  0
+    tails  2  7
+    """
+    first, *names = frame.names
+    return Frame([{first: name} | {cell(row[first]): row[name] for row in frame} for name in names], frame.title)
+
+
 class Figure(float):
     """A number that knows how much of it means something, as a format does; what is no number, how it is written.
 

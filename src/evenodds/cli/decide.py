@@ -110,7 +110,10 @@ def decide(
             }
         )
         return
-    page = "\n".join(repr(rule).split("; ")) + f"\n\n{found['counts']}"
+    from evenodds.audit.metrics import told
+
+    counts = told(found["counts"])
+    page = "\n".join(repr(rule).split("; ")) + (f"\n\n{counts}" if counts else "")
     if by_cost:
         page += f"\n\ncost a row: {found['cost']:.4g}; if the most probable class is said: {found['plain_cost']:.4g}"
     if output != STREAM or not reading.quiet:
