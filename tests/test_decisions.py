@@ -14,6 +14,8 @@ from evenodds.audit.judge import tally
 from evenodds.audit.limits import Limit, rows_needed, upper
 from evenodds.families import Bernoulli
 
+SEEN = "of rows that it has not seen fewer are judged right"
+
 
 def probabilities(n, k, seed=0):
     return np.random.default_rng(seed).dirichlet(np.full(k, 0.5), n)
@@ -337,6 +339,20 @@ def test_nothing_is_promised_by_rows_that_were_learnt(messages, tmp_path):
     some.write_text("\n".join(Path(data).read_text().splitlines()[:-1]))
     for words in (("decide", "--at-most", "ham=0.1"), ("evaluate",), ("audit", "--by", "label")):
         assert "very rows" not in run(words[0], model, some, *words[1:])
+
+
+def test_nothing_is_promised_by_rows_that_a_network_was_learnt_from(tmp_path):
+    data, some, bridge = (str(tmp_path / name) for name in ("people.csv", "some.csv", "bridge.eo"))
+    invoke("demo", "--csv", data)
+    Path(some).write_text("\n".join(Path(data).read_text().splitlines()[:-1]) + "\n")
+    for search in ("fit", "learn"):
+        model = str(tmp_path / f"{search}.eo")
+        invoke("net", search, data, "--target", "survived", "-o", model)
+        assert f"learnt from these very rows: {SEEN}; a network is" in invoke("evaluate", model, data).output
+        assert "nothing can be promised" in invoke("decide", model, data, "--at-most", "no=0.1", code=3).output
+        assert "very rows" not in invoke("decide", model, some, "--at-most", "no=0.1").output
+    invoke("fit", data, "-q", "--target", "survived", "--bridge", "-o", bridge)
+    assert f"learnt from these very rows: {SEEN}; a bridge is" in invoke("evaluate", bridge, data).output
 
 
 def test_decide_by_limits_and_folds(messages):
