@@ -30,7 +30,6 @@ from evenodds.data.sum import fold_of, sum_folds, sum_source
 from evenodds.errors import DataError, listed
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
-from evenodds.models.bayes_net.classifier import NetworkClassifier
 from evenodds.models.learn import check_classes, looked_at, schema_of, to_look_at, under
 from evenodds.models.left_out import tempered
 from evenodds.models.naive_bayes import Model
@@ -171,8 +170,8 @@ def were_learnt(
 
     Then they have its tally, which is summed only if there are as many of them.
     """
-    if isinstance(model, NetworkClassifier):
-        return model.has_learnt(source, rows, sample_weight, threads)
+    if hasattr(model, "has_learnt"):  # a network, which need not be imported to ask
+        return bool(model.has_learnt(source, rows, sample_weight, threads))
     base = model if isinstance(model, Model) else getattr(model, "untempered", None)
     if not isinstance(base, Model) or not math.isclose(rows, base.rows):
         return False
