@@ -265,6 +265,13 @@ def test_what_is_no_family(what):
         eo.NaiveBayes({"x": what}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
 
 
+def test_a_word_of_the_command_line_is_no_family():
+    with refused(r"got 'ignore'; Column\(role='ignore'\) leaves a column out$"):
+        eo.NaiveBayes({"x": "ignore"}).fit(frame(x=[1.0, 2.0, 3.0, 4.0]), Y)
+    nb = eo.NaiveBayes({"x": eo.Column(role="ignore")}).fit(frame(x=[1.0, 2.0, 3.0, 4.0], z=[1, 2, 2, 1]), Y)
+    assert nb.tables.keys() == {"z"}
+
+
 # Targets
 
 

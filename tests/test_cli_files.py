@@ -365,6 +365,8 @@ def test_explain_a_row_and_rows(model, people):
     assert one["of"] == "no"
     assert abs(one["prior"] + sum(term["log_odds"] for term in one["terms"]) - one["total"]) < 1e-9
     two = json.loads(run("explain", model, people, "--row", 2201, "--row", 1, "--json").stdout)
+    some = json.loads(run("explain", model, people, "--json").stdout)
+    assert f"the first {len(some)} if not given" in " ".join(run("explain", "--help").stdout.split())
     rows = titanic().drop_columns(["survived"])
     assert [e["probability"] for e in two] == pytest.approx(
         [nb.explain(rows[i : i + 1])[0].probability for i in (0, 2200)]
@@ -452,7 +454,8 @@ def test_add_learn_and_forget_are_exact(model, tmp_path):
     assert a.read_bytes() == before
     other = save("other.csv", rows)
     run("fit", other, "-t", "sex", "-o", tmp_path / "other.eo")
-    assert "cannot be added" in run("add", a, tmp_path / "other.eo", "-o", week, code=3).stderr
+    refused = run("add", a, tmp_path / "other.eo", "-o", week, code=3).stderr
+    assert "cannot be added: column 'sex' is in one model only: fit one --like the other" in refused
     run("fit", monday, "--smoothing", 5, "--like", a, "-o", tmp_path / "other.eo")
     assert "differ in smoothing ('auto' and 5.0)" in run("add", a, tmp_path / "other.eo", "-o", week, code=3).stderr
     run("fit", save("few.csv", rows[:50]), "--like", model, "-o", tmp_path / "few.eo")

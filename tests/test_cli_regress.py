@@ -64,6 +64,7 @@ def test_json_has_what_the_page_has(folder):
         np.testing.assert_allclose(theirs, glm.model_.table(0.9)[name], rtol=1e-10, atol=1e-12)
     assert found["references"] == {"town": "Ulm"}
     assert found["log_likelihood"] == pytest.approx(glm.model_.totals.log_likelihood, rel=1e-11)
+    assert (repr(found["rows"]), repr(found["residual_degrees_of_freedom"])) == ("200", str(200 - found["rank"]))
 
 
 def test_predictions_use_the_exposure_of_each_row(folder, tmp_path):

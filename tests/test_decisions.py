@@ -14,6 +14,8 @@ from evenodds.audit.judge import tally
 from evenodds.audit.limits import Limit, rows_needed, upper
 from evenodds.families import Bernoulli
 
+SEEN = "of rows that it has not seen fewer are judged right"
+
 
 def probabilities(n, k, seed=0):
     return np.random.default_rng(seed).dirichlet(np.full(k, 0.5), n)
@@ -339,6 +341,20 @@ def test_nothing_is_promised_by_rows_that_were_learnt(messages, tmp_path):
         assert "very rows" not in run(words[0], model, some, *words[1:])
 
 
+def test_nothing_is_promised_by_rows_that_a_network_was_learnt_from(tmp_path):
+    data, some, bridge = (str(tmp_path / name) for name in ("people.csv", "some.csv", "bridge.eo"))
+    invoke("demo", "--csv", data)
+    Path(some).write_text("\n".join(Path(data).read_text().splitlines()[:-1]) + "\n")
+    for search in ("fit", "learn"):
+        model = str(tmp_path / f"{search}.eo")
+        invoke("net", search, data, "--target", "survived", "-o", model)
+        assert f"learnt from these very rows: {SEEN}; a network is" in invoke("evaluate", model, data).output
+        assert "nothing can be promised" in invoke("decide", model, data, "--at-most", "no=0.1", code=3).output
+        assert "very rows" not in invoke("decide", model, some, "--at-most", "no=0.1").output
+    invoke("fit", data, "-q", "--target", "survived", "--bridge", "-o", bridge)
+    assert f"learnt from these very rows: {SEEN}; a bridge is" in invoke("evaluate", bridge, data).output
+
+
 def test_decide_by_limits_and_folds(messages):
     run, data, _, _ = messages
     how = ["decide", data, "--target", "label", "--text", "text", "--folds", "5"]
@@ -399,3 +415,18 @@ def test_folds_that_lack_a_class(tmp_path):
     assert held.classes.tolist() == ["u", "v", "w"]
     assert counts.sum(axis=1).tolist() == [30, 30, 1, 0]
     assert counts[2, 2] == 0
+
+
+def test_of_many_classes_the_most_frequent_mistakes_are_told(tmp_path):
+    data, classes = tmp_path / "many.csv", [f"a class called {c:02}" for c in range(30)]
+    lines = [f"{classes[i % 30]},{i % 29}" for i in range(1200)] + [f"{classes[3]},4"] * 50
+    data.write_text("class,x\n" + "\n".join(lines) + "\n")
+    how = ["decide", str(data), "--target", "class", "--role", "x=category", "--folds", "3", "--unsure", "0.8"]
+    counts = json.loads(invoke(*how, "--json").output)["counts"]
+    wrong = {(true, said): n for true, row in counts.items() for said, n in row.items() if true != said and n}
+    page = invoke(*how).output
+    assert max(map(len, page.splitlines())) <= 100
+    told = page.split("The most frequent mistakes:\n")[1].split("\n\n")[0].splitlines()[1:]
+    found = [line.rsplit("  ", 1) for line in told]
+    assert [int(n) for _, n in found] == sorted(wrong.values(), reverse=True)[:12]
+    assert all(wrong[tuple(part.strip() for part in pair.split("  ", 1))] == int(n) for pair, n in found)

@@ -55,6 +55,20 @@ def test_it_prints_the_components_and_saves_them(folder):
     np.testing.assert_allclose(shares, mixture.predict_proba(rows), atol=1e-5)
 
 
+def test_components_of_many_columns_are_told_side_by_side(tmp_path):
+    path, names = tmp_path / "wide.csv", [f"reading{j}" for j in range(9)]
+    rows = np.random.default_rng(0).normal(np.arange(60)[:, None] % 2 * 9, 1, (60, 9))
+    path.write_text("\n".join([",".join(names), *(",".join(f"{x:.3f}" for x in row) for row in rows)]) + "\n")
+    out = tmp_path / "wide.eo"
+    done = run("mixture", path, "-k", "2", "--covariance", "diagonal", "-o", out)
+    assert done.returncode == 0, done.stderr
+    head, *lines = done.stdout.split("\n\n")[1].splitlines()
+    assert head.split() == ["component", "1", "2"]
+    one, other = eo.load(out).table()
+    expected = [[name, f"{one[name]:.4f}", f"{other[name]:.4f}"] for name in one if name != "component"]
+    assert [[part.strip() for part in line.rsplit(maxsplit=2)] for line in lines] == expected
+
+
 def test_json_weights_families_and_pictures(folder):
     picture = folder / "p.json"
     done = run(

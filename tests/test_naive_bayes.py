@@ -66,6 +66,14 @@ def test_a_flag_is_explained_by_the_word_that_was_given():
     assert next(t.value for t in nb.explain([{"surgery": 1, "age": 31}])[0].terms if t.column == "surgery") == 1
 
 
+def test_a_number_is_explained_as_it_was_written():
+    rows = {"year": [1993, 2001] * 4, "income": [250_000.0, 1_234_567.5] * 4, "fever": [38.5, 41.0] * 4}
+    nb = eo.NaiveBayes(dict.fromkeys(rows, eo.Gaussian)).fit(pd.DataFrame(rows), [0, 1, 1, 0] * 2)
+    for row, said in enumerate((("1993", "250000", "38.5"), ("2001", "1234567.5", "41"))):
+        [why] = nb.explain(pd.DataFrame(rows)[row : row + 1])
+        assert {line.split("  ")[1] for line in repr(why).split("\n")[2:-1]} == set(map(" = ".join, zip(rows, said)))
+
+
 def test_a_class_may_be_explained_against_another():
     X, _ = mixed(5)
     [why] = fitted().explain(X.iloc[[0]], of="hi", against="lo")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evenodds.arguments import is_number, is_whole, native, smoothing_of
+from evenodds.errors import remedy
 from evenodds.labels import values_of
 from evenodds.show import Frame
 from evenodds.text.words import Words
@@ -154,14 +155,16 @@ class Schema:
         for name in [*self.columns, *other.columns]:
             mine, theirs = self.columns.get(name), other.columns.get(name)
             if mine is None or theirs is None:
-                raise ValueError(f"column {name!r} is in one model only: fit both with the same schema=")
+                cure = remedy("fit both with the same schema=", "fit one --like the other")
+                raise ValueError(f"column {name!r} is in one model only: {cure}")
             if _differ_in_key(mine, theirs):
                 raise ValueError(
                     f"column {name!r} was hashed with different keys, so that a bucket is not the same words in both: "
                     "fit both with one Words(key=...)"
                 )
             if mine != theirs:
-                raise ValueError(f"column {name!r} is modelled differently: {mine} and {theirs}; fit with one schema=")
+                cure = remedy("fit with one schema=", "fit one --like the other")
+                raise ValueError(f"column {name!r} is modelled differently: {mine} and {theirs}; {cure}")
 
     def values(self, texts: Iterable[str]) -> list[Any]:
         """The target's values whose canonical texts these are."""

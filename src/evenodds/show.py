@@ -64,6 +64,26 @@ class Frame:
         return f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{head}</tr></thead>{rows}</table>"
 
 
+WIDTH = 80  # of a page, in letters
+
+
+def wide(frame: Frame) -> bool:
+    """Whether a table's lines are longer than a page's."""
+    return max(map(places, repr(frame).splitlines()), default=0) > WIDTH
+
+
+def turned(frame: Frame) -> Frame:
+    """A table on its side: a line for what was a column, a column for what was a line, named by the first cell of it.
+
+    >>> turned(Frame([{"coin": 1, "heads": 3, "tails": 2}, {"coin": 2, "heads": 0, "tails": 7}]))
+    coin   1  2
+    heads  3  0
+    tails  2  7
+    """
+    first, *names = frame.names
+    return Frame([{first: name} | {cell(row[first]): row[name] for row in frame} for name in names], frame.title)
+
+
 class Figure(float):
     """A number that knows how much of it means something, as a format does; what is no number, how it is written.
 
@@ -102,6 +122,18 @@ def plain(x: float) -> float:
     (3, 2.5, 1e+300)
     """
     return int(x) if float(x).is_integer() and abs(x) < 1e15 else float(x)
+
+
+def written(value: Any) -> str:
+    """A row's own cell as people write it: no thousands marked, no decimals added, the noise of float32 left out.
+
+    >>> written(38.5), written(1993), written(1234567.8), written(0.10000000149011612), written(True), written("")
+    ('38.5', '1993', '1234567.8', '0.1', 'True', "''")
+    """
+    if not isinstance(value, float) or not isfinite(value):
+        return str(value) or "''"
+    whole = floor(log10(abs(value))) + 1 if value else 1
+    return f"{value:.{min(max(7, whole + 2), 15)}g}"
 
 
 def percent(share: float, digits: int | None = None) -> str:

@@ -171,6 +171,8 @@ def were_learnt(
 
     Then they have its tally, which is summed only if there are as many of them.
     """
+    if hasattr(model, "has_learnt"):  # a network, which need not be imported to ask
+        return bool(model.has_learnt(source, rows, sample_weight, threads))
     base = model if isinstance(model, Model) else getattr(model, "untempered", None)
     if not isinstance(base, Model) or not math.isclose(rows, base.rows):
         return False

@@ -29,13 +29,13 @@ from evenodds.audit.reliability import Brier, Reliability, distance
 from evenodds.errors import many
 from evenodds.families import Beta
 from evenodds.families.leaves import Floats
-from evenodds.show import Figure, Frame, cell, plain, printed
+from evenodds.show import Figure, Frame, cell, plain, printed, wide
 from evenodds.tally import Tally
 
 __all__ = ["Baseline", "Metrics", "tally"]
 
 TRUE = "true ↓ predicted →"
-WIDTH, LINES, NAME = 80, 12, 30  # of the page; the classes it lists; the letters it has for one
+LINES, NAME = 12, 30  # the classes that a page lists; the letters it has for one
 
 
 class Baseline(NamedTuple):
@@ -214,17 +214,18 @@ class Metrics:
         classes = f"{Frame(shown)}"
         if left:
             classes += f"\n… and {many(left, 'class')} of fewer rows: per_class (--json) has them all"
-        matrix = f"{self.confusion}"
-        if len(self.confusion) > LINES or max(map(len, matrix.splitlines())) > WIDTH:
-            matrix = self._mistakes()
+        matrix = told(self.confusion)
         return [*(["\n".join(said)] if said else []), classes, *([matrix] if matrix else []), *self._honesty()]
 
-    def _mistakes(self) -> str:
-        """The most frequent mistakes, where the whole confusion matrix would not fit."""
-        cells = [(row[TRUE], name, row[name]) for row in self.confusion for name in self.confusion.names[1:]]
-        wrong = sorted((at for at in cells if at[0] != at[1] and at[2]), key=lambda at: -at[2])
-        lines = [{"true": _clip(true), "predicted": _clip(name), "rows": rows} for true, name, rows in wrong[:LINES]]
-        return f"{Frame(lines, 'The most frequent mistakes:')}" if lines else ""
+
+def told(confusion: Frame) -> str:
+    """A confusion matrix on a page; where all of it would not fit, the most frequent mistakes."""
+    if len(confusion) <= LINES and not wide(confusion):
+        return f"{confusion}"
+    cells = [(row[TRUE], name, row[name]) for row in confusion for name in confusion.names[1:]]
+    wrong = sorted((at for at in cells if at[0] != at[1] and at[2]), key=lambda at: -at[2])
+    lines = [{"true": _clip(true), "predicted": _clip(name), "rows": rows} for true, name, rows in wrong[:LINES]]
+    return f"{Frame(lines, 'The most frequent mistakes:')}" if lines else ""
 
 
 def _calibration(bins: dict[str, Floats]) -> Frame:

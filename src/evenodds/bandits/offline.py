@@ -20,7 +20,7 @@ from evenodds.bandits.policies import Policy
 from evenodds.errors import DataError, many, remedy
 from evenodds.families import Bernoulli, Beta, Family, Gaussian
 from evenodds.labels import canonical
-from evenodds.show import Frame
+from evenodds.show import Figure, Frame
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str]  # the group (position, page, ...), "" without groups, and the arm
@@ -114,7 +114,7 @@ def evaluate(log: Log, target: Mapping[Any, float], level: float = 0.95) -> Fram
     errors = np.std(w * r, ddof=1) / np.sqrt(n), np.sqrt(np.sum((w * (r - snips)) ** 2)) / w.sum()
     varied = np.ptp(r[w > 0]) > 0
     z = normal_width(level)
-    effective = float(w.sum() ** 2 / (w @ w))
+    effective = Figure(w.sum() ** 2 / (w @ w), ",.1f")
     return Frame(
         [
             {"estimator": name, "value": value, "error": float(error) if varied else None,

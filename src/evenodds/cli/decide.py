@@ -9,7 +9,7 @@ import click
 
 from evenodds.cli import data, options, said
 from evenodds.cli.commands import Command
-from evenodds.cli.judging import held_out, held_out_rows, judging, learnt
+from evenodds.cli.judging import held_out, held_out_rows, judging, learnt, otherwise
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import STREAM, Written, writing
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from evenodds.audit.decisions import Decision
     from evenodds.audit.held_out import HeldOut
     from evenodds.show import Frame
-
-CURE = "--leave-one-out judges each by the model without it"
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -93,8 +91,8 @@ def decide(
         rows = sum(sum(counted.values()) for counted in _by_truth(found["counts"]).values())
         seen = learnt(paths[0], held.model, source, rows, None, reading.threads)
     if seen and promises:
-        raise BadDataError(f"{seen}, so that nothing can be promised by them; {CURE}")
-    data.say([f"{seen}; {CURE}"] if seen else [], reading.quiet)
+        raise BadDataError(f"{seen}, so that nothing can be promised by them; {otherwise(held.model)}")
+    data.say([f"{seen}; {otherwise(held.model)}"] if seen else [], reading.quiet)
     data.say_report(held.report, reading.quiet)
     if output is not None:
         with writing(output) as file:
@@ -110,7 +108,10 @@ def decide(
             }
         )
         return
-    page = "\n".join(repr(rule).split("; ")) + f"\n\n{found['counts']}"
+    from evenodds.audit.metrics import told
+
+    counts = told(found["counts"])
+    page = "\n".join(repr(rule).split("; ")) + (f"\n\n{counts}" if counts else "")
     if by_cost:
         page += f"\n\ncost a row: {found['cost']:.4g}; if the most probable class is said: {found['plain_cost']:.4g}"
     if output != STREAM or not reading.quiet:

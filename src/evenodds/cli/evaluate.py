@@ -8,7 +8,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.commands import Command
-from evenodds.cli.judging import held_out, held_out_rows, judging, learnt, to_judge
+from evenodds.cli.judging import held_out, held_out_rows, judging, learnt, otherwise, to_judge
 from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import Read
 
@@ -63,13 +63,13 @@ def evaluate(
         metrics, report = held.metrics(), held.report
         saved = [(paths[0], held.model)] + ([] if beside is None or held.model is None else [(beside, rival)])
         rows, weight = metrics.rows, modelling.weight
-        seen = [learnt(path, model, source, rows, weight, reading.threads) for path, model in saved]
+        seen = [(learnt(path, model, source, rows, weight, reading.threads), model) for path, model in saved]
         if held.plain is not None and beside is None:
             judged = {"as learnt": held.plain.metrics(), "tempered": metrics}
         if beside is not None and rival is not None:
             other = (of_rows if leave_one_out else of_model)(rival, source, modelling.weight, reading.threads)
             judged = {paths[0]: metrics, beside: other.metrics()}
-    data.say([f"{one}; --leave-one-out judges each by the model without it" for one in seen if one], reading.quiet)
+    data.say([f"{one}; {otherwise(model)}" for one, model in seen if one], reading.quiet)
     data.say_report(report, reading.quiet)
     columns = {"beside": {name: each.to_dict() for name, each in judged.items()}} if judged else {}
     found = columns if beside is not None else {**metrics.to_dict(), **columns}

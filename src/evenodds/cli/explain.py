@@ -27,7 +27,13 @@ FIRST = 3  # rows of a file that are explained if none is asked for
 @click.command(cls=Command, no_args_is_help=True)
 @click.argument("model", type=Read())
 @click.argument("row", nargs=-1, metavar="[COLUMN=VALUE... | DATA | TEXT]")
-@click.option("--row", "numbers", type=options.Whole(), multiple=True, help="Which row of DATA; repeatable.")
+@click.option(
+    "--row",
+    "numbers",
+    type=options.Whole(),
+    multiple=True,
+    help=f"Which row of DATA; repeatable; the first {FIRST} if not given.",
+)
 @click.option("--of", "of", metavar="CLASS", help="The class to explain; the most probable if not given.")
 @click.option("--against", metavar="CLASS", help="The class it is held against; the runner-up if not given.")
 @click.option("--html", type=Written(stream=True), metavar="FILE", help="Write a page instead; - is stdout.")

@@ -126,6 +126,13 @@ def learnt(path: str, model: Any, source: Files, rows: float, weight: str | None
     return f"{path} was learnt from these very rows: of rows that it has not seen fewer are judged right"
 
 
+def otherwise(model: Any) -> str:
+    """How a model can be judged that was judged by the rows it has learnt."""
+    if hasattr(model, "leave_one_out"):
+        return "--leave-one-out judges each by the model without it"
+    return f"a {model.kind} is judged by rows that it has not seen"
+
+
 @contextmanager
 def judging(source: Files, quiet: bool) -> Iterator[None]:
     """Notes and progress while rows are judged; what the settings cannot do ends in a sentence."""

@@ -174,7 +174,8 @@ def _column(where: str, what: Any) -> Column:
         return Column(WordCounts, words=what)
     if isinstance(what, type) and issubclass(what, Family):
         return of_family(what)
-    raise DataError(f"{where}: expected a family such as Gaussian, Words or a Column, got {what!r}")
+    cure = "; Column(role='ignore') leaves a column out" if isinstance(what, str) else ""  # a word for --role
+    raise DataError(f"{where}: expected a family such as Gaussian, Words or a Column, got {what!r}{cure}")
 
 
 def _check_origin(name: str, column: Column, raw: Any) -> None:

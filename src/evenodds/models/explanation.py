@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from evenodds.errors import DataError
-from evenodds.show import cell, decimals, padded, places, printed
+from evenodds.show import decimals, padded, places, printed, written
 from evenodds.text.listed import shrunk
 
 WIDTH = 24  # of the longest bar
@@ -65,7 +65,7 @@ class Explanation(NamedTuple):
         lines = [("prior", self.prior, "")]
         ordered = sorted(self.terms, key=lambda term: -abs(term.log_odds))
         for term in ordered[:LINES]:
-            value = "missing" if term.value is None else cell(term.value) or "''"
+            value = "missing" if term.value is None else written(term.value)
             lines.append((f"{term.column} = {value}", term.log_odds, term.note))
         if len(ordered) > LINES:
             rest = ordered[LINES:]

@@ -100,7 +100,7 @@ class Temper:
         found.append(f"class prior: counts {self.prior:.2g} times")
         for label, offset in self.offsets.items():
             if abs(offset) >= 0.005:
-                found.append(f"{label}: {offset:+.2g} of log-odds")
+                found.append(f"class {label}: {offset:+.2g} of log-odds")
         return found
 
 

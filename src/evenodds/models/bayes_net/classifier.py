@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from evenodds.data.memory import Table, table
+from evenodds.data.source import Source
 from evenodds.errors import DataError, many, warn
 from evenodds.families.leaves import Floats
 from evenodds.labels import Ints
 from evenodds.models.bayes_net.answers import NetworkWarning
 from evenodds.models.bayes_net.explain import explain
 from evenodds.models.bayes_net.network import Network
+from evenodds.models.bayes_net.reading import sum_families
 from evenodds.models.explanation import Explanation
 from evenodds.models.patterns import Flags
 from evenodds.schema import Schema
@@ -90,6 +92,14 @@ class NetworkClassifier:
         """log p(target), of a row of which nothing is known."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.network.query(self.target).probabilities))
+
+    def has_learnt(self, source: Source, rows: float, weights: str | None = None, threads: int | None = None) -> bool:
+        """Whether a source's rows, so many by weight, have the very tallies that the network was learnt from."""
+        network = self.network
+        if not network.tallies or network.rows > rows * (1 + 1e-9):
+            return False
+        families = {node: network.structure.parents[node] for node in network.tallies}
+        return sum_families(source, network.columns, families, weights, threads)[0] == dict(network.tallies)
 
     def proba(self, x: Any) -> Floats:
         """p(target | row) of every row; missing cells, and values that are no states, are integrated out."""

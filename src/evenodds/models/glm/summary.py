@@ -12,7 +12,7 @@ from evenodds.errors import many, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.models.glm.inference import table, uses_t
 from evenodds.models.glm.prior import GaussianPrior
-from evenodds.show import Figure, Frame, cell, percent, printed
+from evenodds.show import Figure, Frame, cell, percent, plain, printed
 
 if TYPE_CHECKING:
     from evenodds.models.glm.regression import Regression
@@ -151,7 +151,7 @@ class Summary:
             "family": model.family.__name__,
             "target": model.schema.target,
             "transfer": model.loss.transfer,
-            "rows": totals.rows,
+            "rows": plain(totals.rows),
             "rank": totals.rank,
             "solver": totals.solver,
             "steps": totals.steps,
@@ -163,7 +163,7 @@ class Summary:
             "null_deviance": totals.null_deviance,
             "pearson": totals.pearson,
             "dispersion": totals.dispersion,
-            "residual_degrees_of_freedom": totals.spare,
+            "residual_degrees_of_freedom": plain(totals.spare),
             "errors": model.settings.errors,
             "level": self.level,
             "references": model.design.references,

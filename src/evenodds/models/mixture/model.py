@@ -30,7 +30,7 @@ from evenodds.models.mixture.rows import Tabled, block_of
 from evenodds.models.mixture.settings import MixtureSettings
 from evenodds.models.saved import Saved
 from evenodds.schema import Schema
-from evenodds.show import Frame, apart
+from evenodds.show import Frame, apart, turned, wide
 from evenodds.threads import in_order
 
 
@@ -142,13 +142,14 @@ class MixtureModel(Saved):
         how = f"{self.settings.covariance} " if self.settings.family is Gaussian else ""
         done = f"converged in {fit.steps:,} steps" if fit.converged else f"not converged in {fit.steps:,} steps"
         rows = self.settings.prior
+        table = self.table()
         prior = "maximum likelihood" if rows is None else f"a prior of {many(rows, 'row')} each"
         lines = [
             f"{many(self.k, f'{how}{kind} component')} of {', '.join(self.names)}: "
             f"{self.rows:,.10g} rows, {fit.parameters:,} parameters, {prior}",
             f"log-likelihood {fit.log_likelihood:.4f}, BIC {fit.bic:.4f}, ICL {fit.icl:.4f}; {done}",
             "",
-            repr(self.table()),
+            repr(turned(table) if wide(table) else table),
         ]
         if len(self.tried) > 1:
             criterion, most = self.settings.criterion.upper(), max(one.k for one in self.tried)
