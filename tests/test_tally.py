@@ -96,6 +96,20 @@ def test_a_tally_does_not_change_when_others_are_made_of_it():
     assert a.to_bytes() == before
 
 
+def test_groups_that_are_picked_come_in_the_order_in_which_they_are_named():
+    texts = WordCounts.tally(["free prize", "free beer", "free", "hello"], groups=["a", "b", "b", "b"])
+    both = texts + counts(["red"], [[1, 3]], ["a", "b"]).rename("d")
+    turned = both.picked(Fixed(2), np.argsort(both.groups.texts())[::-1])  # b, a
+    assert turned["d", "labels"].tolist() == [[3, 1]]
+    assert turned.lists["x", "words"].documents.tolist() == [3, 1]
+
+
+def test_a_group_that_is_owed_texts_is_not_empty():
+    one, other = (WordCounts.tally(["free prize"], groups=[group]) for group in "ab")
+    assert (one - other).groups.texts() == (one + other).groups.texts()
+    assert (one - other) + other == one
+
+
 def test_what_is_worked_out_of_a_tally_is_worked_out_once_and_of_its_own_numbers():
     a, b = counts(["a", "b"], [1, 2]), counts(["a", "b"], [10, 20])
     asked = []
@@ -147,6 +161,11 @@ def test_words_taken_from_a_tally_that_has_none_are_owed():
     assert owed + texts + texts == texts
 
 
+@pytest.mark.parametrize("factor", [2.0**62, 2.0**64])
+def test_a_factor_that_no_integer_holds_is_a_number(factor):
+    assert (counts(["a"], [3]) * factor)["c", "labels"].tolist() == [[3 * factor]]
+
+
 @pytest.mark.parametrize("factor", [np.nan, np.inf, -np.inf])
 def test_a_factor_is_a_finite_number(factor):
     with pytest.raises(ValueError, match=f"a tally times {factor}: expected a finite number, or one for each group"):
@@ -166,6 +185,11 @@ def test_what_cannot_be_added_is_refused_by_name():
         a + b
     with pytest.raises(ValueError, match="tallies of column 'c' differ in their 'sides'"):
         Tally.total([a, a, b])
+    c = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.zeros((2, 2, 1)), is_sum=True)})
+    with pytest.raises(ValueError, match="tallies of column 'c' differ in their 'sides'"):
+        a + c  # a count and a sum
+    with pytest.raises(ValueError, match="tallies of column 'x' are of different kinds: one has no 'histogram'"):
+        Binned.tally([1.0]) + Gaussian.tally([1.0])
 
 
 def test_tallies_of_a_fixed_number_of_groups_and_another_are_not_added():
@@ -193,12 +217,16 @@ def test_tallies_that_differ_are_not_equal():
     assert a != counts(["a", "b", "c"], [1, 2, 1])
     assert a == counts(["a", "b", "c"], [1, 2, 0])
     assert Gaussian.tally([1.0]) != Gaussian.tally([1.0 + 1e-15])
+    assert a + WordCounts.tally(["free prize"]) != a
+    assert a + WordCounts.tally([None]) == a  # no text at all
 
 
 def test_tallies_of_incompatible_columns_are_unequal_not_an_error():
     a = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.ones((2, 1), np.int64))})
     b = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(3), np.ones((3, 1), np.int64))})
+    c = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.ones((2, 2, 1)), is_sum=True)})
     assert a != b
+    assert a != c  # counts, and sums
 
 
 # Bytes
