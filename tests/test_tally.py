@@ -144,6 +144,7 @@ def test_counts_stay_integers_beyond_the_digits_of_a_double():
     assert (large * 2)["c", "labels"][0, 0] == 2**61 + 2
     half = large * 0.5 + large * 0.5
     assert half == large
+    assert half != counts(["a"], [2**60])  # which is the nearest double
 
 
 def test_counts_that_no_integer_holds_any_more_are_scaled_as_numbers():
