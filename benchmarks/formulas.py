@@ -5,6 +5,14 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("exact.py", "_largest(numbers) * _largest(factors) < 2**62", "True"),
         ("exact.py", "2.0**-53 * np.maximum", "2.0**-20 * np.maximum"),
         ("tally.py", "counts.scaled(np.full(len(a.groups), -1))", "counts"),
+        ("tally.py", "alive |= counts.documents != 0", "alive |= counts.documents > 0"),
+        ("tally.py", "counts.select(places.tolist())", "counts.select(sorted(places.tolist()))"),
+        ("tally.py", "not (a.get(name) or b[name]).documents.any()", "True"),
+        ("tally.py", "np.abs(factors) < 2**62", "np.abs(factors) < 2**70"),
+        ("layout.py", "spec.is_sum != like.is_sum or ", ""),
+        ("layout.py", "len(spec.axis), spec.is_sum)", "len(spec.axis), False)"),
+        ("layout.py", "if column in columns and (column, leaf) not in", "if False and (column, leaf) not in"),
+        ("double_double.py", 'if x.dtype.kind in "iu" else', "if False else"),
     ),
     "tests/test_dialect.py": (
         ("data/dialect.py", "many > len(rows) / 2 and score > best", "score > best"),
@@ -17,6 +25,10 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tests/test_inputs.py": (
         ("kinds.py", "t.is_integer(type_) and named and distinct", "named and distinct"),
         ("kinds.py", "nearly = often < 1 / 0.9 and", "nearly = often < 1 / 0.5 and"),
+        ("data/decide.py", "4 * len(distinct) > len(values)", "len(distinct) > len(values)"),
+        ("data/decide.py", "words_of(values) >= 2", "words_of(values) >= 1"),
+        ("data/decide.py", "len(distinct) < FEW_VALUES", "len(distinct) <= FEW_VALUES"),
+        ("data/decide.py", "len(np.unique(x)) >= 2 * bins", "len(np.unique(x)) >= bins"),
     ),
     "tests/test_files.py": (
         ("data/values.py", "numeric.sum() >= 20", "numeric.sum() >= 1"),
@@ -43,6 +55,9 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("audit/word_tests.py", "float(p.min()) * len(p)", "float(p.min())"),
         ("audit/word_tests.py", "order[: within[-1] + 1]", "order[: within[0] + 1]"),
         ("audit/stand_ins.py", "(tests.totals.sum() - tests.totals[top] + 1)", "(tests.totals.sum() + 1)"),
+        ("audit/counted.py", "np.sqrt((variance * n).sum() / n.sum())", "np.sqrt(variance.sum() / 2)"),
+        ("audit/counted.py", "weights=n)) if n.sum() > 0", "weights=None)) if n.sum() > 0"),
+        ("audit/counted.py", "rest.sum() >= need or not len(kept)", "rest.sum() > need or not len(kept)"),
     ),
     "tests/test_shift.py": (
         ("audit/environments.py", "totals[at] - table[:, at] + 0.5", "totals[at] + 0.5"),
@@ -79,6 +94,11 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("models/glm/summary.py", "totals.pearson / totals.spare", "totals.pearson / totals.rows"),
         ("models/glm/jeffreys.py", "tile.pull(h * (p - 0.5))", "tile.pull(h * p)"),
         ("models/glm/null.py", "(2 * total + n * origin) * origin", "(total + n * origin) * origin"),
+        ("models/glm/linear.py", "Prior(prior.mean, prior.precision * variance)", "Prior(prior.mean, prior.precision)"),
+        ("models/glm/linear.py", "known = float((whole.inverse * gram).sum())", "known = float(len(gram))"),
+        ("models/glm/inference.py", "return -first / second", "return -first"),
+        ("models/glm/null.py", "if whole > 0 else float(left <= 0)", "if whole > 0 else 0.0"),
+        ("models/glm/summary.py", "if ratio > OVER:", "if ratio > OVER - 1:"),
     ),
     "tests/test_laws_estimates.py": (
         ("families/normal_gamma.py", "np.sqrt(v / self.strength), shape)", "np.sqrt(v), shape)"),
@@ -111,4 +131,9 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tests/test_mixture.py": (
         ("models/mixture/priors.py", "k ** (-2.0 / len(self.columns))", "k ** (-1.0 / len(self.columns))"),
     ),
+    "tests/test_kernel_columns.py": (
+        ("families/kernel.py", "np.average(logs, weights=weights)", "np.average(logs)"),
+        ("families/kernel.py", "np.cumsum(many[order]), many.sum() / 2", "np.cumsum(many[order]), many.sum() / 3"),
+    ),
+    "tests/test_decisions.py": (("audit/decisions.py", "best] > self.unsure", "best] >= self.unsure"),),
 }

@@ -542,6 +542,25 @@ def test_an_estimate_by_groups_is_that_of_each_group(learner, estimate):
         np.testing.assert_allclose(batched.at(g).log_prob(probe), alone.log_prob(probe), rtol=1e-12)
 
 
+FREE = [
+    (Bernoulli, {}, 2),
+    (Poisson, {}, 2),
+    (Exponential, {}, 2),
+    (Binned, {"bins": 4}, 2 * 3),
+    (Gaussian, {}, 2 * 2),
+    (Gaussian, {"variance": "pooled"}, 2 + 1),
+    (Gaussian, {"variance": 1.0}, 2),
+    (LogGaussian, {}, 2 * 3),
+    (LogGaussian, {"variance": "pooled"}, 2 * 2 + 1),
+]
+
+
+@pytest.mark.parametrize(("family", "how", "numbers"), FREE)
+def test_two_groups_have_so_many_free_numbers(family, how, numbers):
+    x = np.arange(8) % 2 if family is Bernoulli else np.arange(8)
+    assert family.free(family.tally(x, groups=list("aabbaabb")), Column(family, **how)) == numbers
+
+
 def test_the_bins_of_groups_are_shared():
     x, groups = ordinary(BY_NAME["Binned"], 200), np.random.default_rng(1).choice(list("ab"), 200)
     tally = Binned.tally(x, groups=groups.tolist())
