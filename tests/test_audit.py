@@ -26,7 +26,7 @@ from evenodds.audit.groups import BITS
 from evenodds.audit.held_out import of_folds, of_model, of_rows
 from evenodds.audit.label_shift import label_shift
 from evenodds.audit.ranked import keys_of, odds_of
-from evenodds.audit.rates import Rate, rates
+from evenodds.audit.rates import Rate, confusion, rates
 from evenodds.data.files import read
 from evenodds.data.titanic import titanic
 
@@ -566,6 +566,25 @@ def test_a_criterion_is_broken_most_by_the_surest_gap_and_not_by_the_widest():
 def test_a_gap_is_that_of_a_small_group_if_either_is_small(one, other):
     known = {"a": Rate(0, 1, 0, 1, one, 3, 2), "b": Rate(0, 1, 0, 1, other, 2, 3)}
     assert gap("TPR", known, "a", "b", 0.0, 0.95).small is (one or other)
+
+
+def test_a_group_is_small_below_so_many_rows():
+    assert [rate.small for rate in rates(np.array([15.0, 15]), np.array([30.0, 29]), 0.95, 30)] == [False, True]
+
+
+def test_rates_by_hand():
+    """True y and n, and a class not known; said y and n, and nothing: that is not right of what is not known either."""
+    counts = np.array([[[5.0, 1, 2], [3, 6, 1], [4, 0, 7]]])
+    found = {name: (k.item(), n.item()) for name, (k, n) in confusion(counts, 0, 2).items()}
+    assert found == {
+        "base rate": (8, 29),
+        "selection rate": (12, 29),
+        "TPR": (5, 8),
+        "FPR": (7, 21),
+        "FNR": (3, 8),
+        "PPV": (5, 12),
+        "accuracy": (11, 29),
+    }
 
 
 def test_a_small_group_is_drawn_to_the_others_by_two_rows_at_least():
