@@ -41,6 +41,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("audit/reliability.py", "mean - own, -spread * SLOPES)", "mean - own, -spread)"),
     ),
     "tests/test_audit.py": (
+        ("audit/gaps.py", "(1 - tail_, tail_)", "(1 - 2 * tail_, 2 * tail_)"),
         ("audit/gaps.py", "one.small or other.small", "one.small and other.small"),
         ("audit/gaps.py", "key=lambda g: (g.sure, g.gap)", "key=lambda g: (g.gap, g.sure)"),
         ("audit/rates.py", "few = n < small", "few = n <= small"),

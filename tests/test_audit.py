@@ -21,7 +21,7 @@ import evenodds as eo
 from evenodds import plots
 from evenodds.audit import stand_ins
 from evenodds.audit.delong import auc
-from evenodds.audit.gaps import criterion, exceeds, gap
+from evenodds.audit.gaps import criterion, exceeds, gap, interval
 from evenodds.audit.groups import BITS
 from evenodds.audit.held_out import of_folds, of_model, of_rows
 from evenodds.audit.label_shift import label_shift
@@ -551,6 +551,14 @@ def test_how_sure_a_gap_is_is_the_mean_over_a_fine_grid(high, low, margin):
     points = stats.beta.ppf((np.arange(20_000) + 0.5) / 20_000, *low)
     got = exceeds(Rate(0, 1, 0, 1, False, *high), Rate(0, 1, 0, 1, False, *low), margin)
     assert got == pytest.approx(stats.beta.sf(points + margin, *high).mean(), abs=5e-4)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_the_gap_of_two_rates_of_which_nothing_is_known_is_a_triangle(level):
+    """P(gap > x) = (1 - x)² / 2: a tail of .025 begins where 1 - x is the root of .05."""
+    nothing = Rate(0, 0, 0, 1, True, 1, 1)
+    end = 1 - np.sqrt(1 - level)
+    assert interval(nothing, nothing, level) == pytest.approx((-end, end), abs=1e-4)  # there is a corner at 0 and at 1
 
 
 def test_a_criterion_is_broken_most_by_the_surest_gap_and_not_by_the_widest():
