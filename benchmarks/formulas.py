@@ -134,6 +134,9 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tests/test_mixture.py": (
         ("models/mixture/priors.py", "k ** (-2.0 / len(self.columns))", "k ** (-1.0 / len(self.columns))"),
     ),
+    "tests/test_kernel_density.py": (
+        ("families/density/bandwidths.py", "return found * shape.spread * unit", "return found * unit"),
+    ),
     "tests/test_kernel_columns.py": (
         ("families/kernel.py", "np.average(logs, weights=weights)", "np.average(logs)"),
         ("families/kernel.py", "np.cumsum(many[order]), many.sum() / 2", "np.cumsum(many[order]), many.sum() / 3"),
