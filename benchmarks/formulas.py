@@ -142,4 +142,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("families/kernel.py", "np.cumsum(many[order]), many.sum() / 2", "np.cumsum(many[order]), many.sum() / 3"),
     ),
     "tests/test_decisions.py": (("audit/decisions.py", "best] > self.unsure", "best] >= self.unsure"),),
+    "tests/test_naive_bayes.py": (
+        ("models/learnt.py", "constants + a * terms.constant", "constants + terms.constant"),
+    ),
 }

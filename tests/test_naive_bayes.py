@@ -605,13 +605,14 @@ LINEAR = {
 }
 
 
+@pytest.mark.parametrize("temper", [False, True])
 @pytest.mark.parametrize("estimate", ["mean", "map", "mle"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_coefficients_reproduce_the_decision_function(estimate, classes):
+def test_coefficients_reproduce_the_decision_function(estimate, classes, temper):
     X, y = mixed(120, holes=0.0)
     X = X[list(LINEAR)]
     y = y if classes == 3 else y == "hi"
-    nb = eo.NaiveBayes(LINEAR, estimate=estimate).fit(X, y)
+    nb = eo.NaiveBayes(LINEAR, estimate=estimate, temper=temper).fit(X, y)
     z = one_hot(X, nb.coef_names_) @ nb.coef_.T + nb.intercept_
     if classes == 2:
         assert nb.coef_.shape == (1, 4 + 4)
