@@ -12,6 +12,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("layout.py", "spec.is_sum != like.is_sum or ", ""),
         ("layout.py", "len(spec.axis), spec.is_sum)", "len(spec.axis), False)"),
         ("layout.py", "if column in columns and (column, leaf) not in", "if False and (column, leaf) not in"),
+        ("layout.py", "if place in axes:", "if False:"),
         ("double_double.py", 'if x.dtype.kind in "iu" else', "if False else"),
     ),
     "tests/test_dialect.py": (
@@ -78,6 +79,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bandits/offline.py", "np.std(w * r, ddof=1)", "np.std(w * r)"),
     ),
     "tests/test_bandits.py": (
+        ("bandits/policies.py", "/ len(arms) if arms.n.all() else best", "/ len(arms)"),
         ("bandits/policies.py", "-arms.n if t <= self.T0", "-arms.n if t < self.T0"),
         ("bandits/simulation.py", "values.std(ddof=1) /", "values.std() /"),
         ("bandits/simulation.py", "np.quantile(values, [tail, 1 - tail]", "np.quantile(values, [tail, 1 - 2 * tail]"),
@@ -144,5 +146,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tests/test_decisions.py": (("audit/decisions.py", "best] > self.unsure", "best] >= self.unsure"),),
     "tests/test_naive_bayes.py": (
         ("models/learnt.py", "constants + a * terms.constant", "constants + terms.constant"),
+        ("models/learnt.py", "told.excess / n", "told.excess"),
+        ("models/scorer.py", "missing | np.isneginf(log_p.max(axis=1))", "missing"),
     ),
 }

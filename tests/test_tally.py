@@ -332,6 +332,14 @@ def test_arrays_that_do_not_fit_together_are_refused(what):
         Tally.from_arrays(*rewritten(BROKEN[what]))
 
 
+def test_a_list_that_has_the_name_of_a_leaf_is_refused():
+    arrays, header = (example() + WordCounts.tally(["free prize"], groups=["x"]).rename("w")).arrays()
+    Tally.from_arrays(arrays, header)
+    header["lists"][0] |= {name: header["leaves"][0][name] for name in ("column", "leaf")}
+    with pytest.raises(ValueError, match="not a tally: leaf .* occurs twice"):
+        Tally.from_arrays(arrays, header)
+
+
 def test_many_sums_are_held_a_few_at_a_time_and_aligned_once(monkeypatch):
     sizes, total = [], tally_module._total
     monkeypatch.setattr(tally_module, "_total", lambda many: sizes.append(len(many)) or total(many))
