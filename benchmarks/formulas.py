@@ -121,6 +121,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("plots/boundary.py", "(at % GRID).tolist(), (at // GRID)", "(at // GRID).tolist(), (at % GRID)"),
     ),
     "tests/test_net_learn.py": (
+        ("models/bayes_net/independence.py", "> 1 - tail else 0.0", "> 0.5 else 0.0"),
         ("models/bayes_net/independence.py", "chndtrinc(g, free, tail)) / (2 * n)", "chndtrinc(g, free, tail)) / n"),
     ),
     "tests/test_net_structure.py": (

@@ -336,7 +336,7 @@ def test_a_list_that_has_the_name_of_a_leaf_is_refused():
     arrays, header = (example() + WordCounts.tally(["free prize"], groups=["x"]).rename("w")).arrays()
     Tally.from_arrays(arrays, header)
     header["lists"][0] |= {name: header["leaves"][0][name] for name in ("column", "leaf")}
-    with pytest.raises(ValueError, match="not a tally: leaf .* occurs twice"):
+    with pytest.raises(ValueError, match=r"not a tally: leaf .* occurs twice"):
         Tally.from_arrays(arrays, header)
 
 
