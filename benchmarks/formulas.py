@@ -135,6 +135,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tests/test_words_length.py": (("text/lengths.py", "[options.lengths[0] - 1 :]", "[:]"),),
     "tests/test_temper.py": (("models/temper.py", "share = self.rows / n if n else 0.5", "share = 0.5"),),
     "tests/test_mixture.py": (
+        ("models/mixture/fit.py", "key=lambda run: -run.objective", "key=lambda run: run.objective"),
         ("models/mixture/priors.py", "k ** (-2.0 / len(self.columns))", "k ** (-1.0 / len(self.columns))"),
     ),
     "tests/test_kernel_density.py": (
