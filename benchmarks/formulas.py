@@ -5,6 +5,15 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("exact.py", "_largest(numbers) * _largest(factors) < 2**62", "True"),
         ("exact.py", "2.0**-53 * np.maximum", "2.0**-20 * np.maximum"),
         ("tally.py", "counts.scaled(np.full(len(a.groups), -1))", "counts"),
+        ("tally.py", "alive |= counts.documents != 0", "alive |= counts.documents > 0"),
+        ("tally.py", "counts.select(places.tolist())", "counts.select(sorted(places.tolist()))"),
+        ("tally.py", "not (a.get(name) or b[name]).documents.any()", "True"),
+        ("tally.py", "np.abs(factors) < 2**62", "np.abs(factors) < 2**70"),
+        ("layout.py", "spec.is_sum != like.is_sum or ", ""),
+        ("layout.py", "len(spec.axis), spec.is_sum)", "len(spec.axis), False)"),
+        ("layout.py", "if column in columns and (column, leaf) not in", "if False and (column, leaf) not in"),
+        ("layout.py", "if place in axes:", "if False:"),
+        ("double_double.py", 'if x.dtype.kind in "iu" else', "if False else"),
     ),
     "tests/test_dialect.py": (
         ("data/dialect.py", "many > len(rows) / 2 and score > best", "score > best"),
@@ -17,6 +26,10 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tests/test_inputs.py": (
         ("kinds.py", ">= MANY and whole else", ">= MANY else"),
         ("kinds.py", "nearly = often < 1 / 0.9 and", "nearly = often < 1 / 0.5 and"),
+        ("data/decide.py", "4 * len(distinct) > len(values)", "len(distinct) > len(values)"),
+        ("data/decide.py", "words_of(values) >= 2", "words_of(values) >= 1"),
+        ("data/decide.py", "len(distinct) < FEW_VALUES", "len(distinct) <= FEW_VALUES"),
+        ("data/decide.py", "len(np.unique(x)) >= 2 * bins", "len(np.unique(x)) >= bins"),
     ),
     "tests/test_files.py": (
         ("data/values.py", "numeric.sum() >= 20", "numeric.sum() >= 1"),
@@ -29,8 +42,11 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("audit/reliability.py", "mean - own, -spread * SLOPES)", "mean - own, -spread)"),
     ),
     "tests/test_audit.py": (
+        ("audit/gaps.py", "(1 - tail_, tail_)", "(1 - 2 * tail_, 2 * tail_)"),
         ("audit/gaps.py", "one.small or other.small", "one.small and other.small"),
         ("audit/gaps.py", "key=lambda g: (g.sure, g.gap)", "key=lambda g: (g.gap, g.sure)"),
+        ("audit/rates.py", "few = n < small", "few = n <= small"),
+        ("audit/rates.py", "np.trace(counts[:, :names, :names], axis1", "np.trace(counts, axis1"),
         ("audit/rates.py", '"pooled", COLUMN), 2.0)', '"pooled", COLUMN), 0.0)'),
         ("audit/audited.py", "/ m - mean**2, 0.0) / (m - 1)", "/ m - mean**2, 0.0) / m"),
         ("audit/delong.py", "(placed - mean) ** 2 / (m - 1) / m", "(placed - mean) ** 2 / m / m"),
@@ -43,6 +59,9 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("audit/word_tests.py", "float(p.min()) * len(p)", "float(p.min())"),
         ("audit/word_tests.py", "order[: within[-1] + 1]", "order[: within[0] + 1]"),
         ("audit/stand_ins.py", "(tests.totals.sum() - tests.totals[top] + 1)", "(tests.totals.sum() + 1)"),
+        ("audit/counted.py", "np.sqrt((variance * n).sum() / n.sum())", "np.sqrt(variance.sum() / 2)"),
+        ("audit/counted.py", "weights=n)) if n.sum() > 0", "weights=None)) if n.sum() > 0"),
+        ("audit/counted.py", "rest.sum() >= need or not len(kept)", "rest.sum() > need or not len(kept)"),
     ),
     "tests/test_shift.py": (
         ("audit/environments.py", "totals[at] - table[:, at] + 0.5", "totals[at] + 0.5"),
@@ -60,6 +79,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bandits/offline.py", "np.std(w * r, ddof=1)", "np.std(w * r)"),
     ),
     "tests/test_bandits.py": (
+        ("bandits/policies.py", "/ len(arms) if arms.n.all() else best", "/ len(arms)"),
         ("bandits/policies.py", "-arms.n if t <= self.T0", "-arms.n if t < self.T0"),
         ("bandits/simulation.py", "values.std(ddof=1) /", "values.std() /"),
         ("bandits/simulation.py", "np.quantile(values, [tail, 1 - tail]", "np.quantile(values, [tail, 1 - 2 * tail]"),
@@ -79,6 +99,11 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("models/glm/summary.py", "totals.pearson / totals.spare", "totals.pearson / totals.rows"),
         ("models/glm/jeffreys.py", "tile.pull(h * (p - 0.5))", "tile.pull(h * p)"),
         ("models/glm/null.py", "(2 * total + n * origin) * origin", "(total + n * origin) * origin"),
+        ("models/glm/linear.py", "Prior(prior.mean, prior.precision * variance)", "Prior(prior.mean, prior.precision)"),
+        ("models/glm/linear.py", "known = float((whole.inverse * gram).sum())", "known = float(len(gram))"),
+        ("models/glm/inference.py", "return -first / second", "return -first"),
+        ("models/glm/null.py", "if whole > 0 else float(left <= 0)", "if whole > 0 else 0.0"),
+        ("models/glm/summary.py", "if ratio > OVER:", "if ratio > OVER - 1:"),
     ),
     "tests/test_laws_estimates.py": (
         ("families/normal_gamma.py", "np.sqrt(v / self.strength), shape)", "np.sqrt(v), shape)"),
@@ -96,6 +121,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("plots/boundary.py", "(at % GRID).tolist(), (at // GRID)", "(at // GRID).tolist(), (at % GRID)"),
     ),
     "tests/test_net_learn.py": (
+        ("models/bayes_net/independence.py", "> 1 - tail else 0.0", "> 0.5 else 0.0"),
         ("models/bayes_net/independence.py", "chndtrinc(g, free, tail)) / (2 * n)", "chndtrinc(g, free, tail)) / n"),
     ),
     "tests/test_net_structure.py": (
@@ -109,6 +135,20 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tests/test_words_length.py": (("text/bags.py", "[reader.shortest - 1 :]", "[:]"),),
     "tests/test_temper.py": (("models/temper.py", "share = self.rows / n if n else 0.5", "share = 0.5"),),
     "tests/test_mixture.py": (
+        ("models/mixture/fit.py", "key=lambda run: -run.objective", "key=lambda run: run.objective"),
         ("models/mixture/priors.py", "k ** (-2.0 / len(self.columns))", "k ** (-1.0 / len(self.columns))"),
+    ),
+    "tests/test_kernel_density.py": (
+        ("families/density/bandwidths.py", "return found * shape.spread * unit", "return found * unit"),
+    ),
+    "tests/test_kernel_columns.py": (
+        ("families/kernel.py", "np.average(logs, weights=weights)", "np.average(logs)"),
+        ("families/kernel.py", "np.cumsum(many[order]), many.sum() / 2", "np.cumsum(many[order]), many.sum() / 3"),
+    ),
+    "tests/test_decisions.py": (("audit/decisions.py", "best] > self.unsure", "best] >= self.unsure"),),
+    "tests/test_naive_bayes.py": (
+        ("models/learnt.py", "constants + a * terms.constant", "constants + terms.constant"),
+        ("models/learnt.py", "told.excess / n", "told.excess"),
+        ("models/scorer.py", "missing | np.isneginf(log_p.max(axis=1))", "missing"),
     ),
 }

@@ -21,12 +21,12 @@ import evenodds as eo
 from evenodds import plots
 from evenodds.audit import stand_ins
 from evenodds.audit.delong import auc
-from evenodds.audit.gaps import criterion, exceeds, gap
+from evenodds.audit.gaps import criterion, exceeds, gap, interval
 from evenodds.audit.groups import BITS
 from evenodds.audit.held_out import of_folds, of_model, of_rows
 from evenodds.audit.label_shift import label_shift
 from evenodds.audit.ranked import keys_of, odds_of
-from evenodds.audit.rates import Rate, rates
+from evenodds.audit.rates import Rate, confusion, rates
 from evenodds.data.files import read
 from evenodds.data.titanic import titanic
 
@@ -580,6 +580,14 @@ def test_how_sure_a_gap_is_is_the_mean_over_a_fine_grid(high, low, margin):
     assert got == pytest.approx(stats.beta.sf(points + margin, *high).mean(), abs=5e-4)
 
 
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_the_gap_of_two_rates_of_which_nothing_is_known_is_a_triangle(level):
+    """P(gap > x) = (1 - x)² / 2: a tail of .025 begins where 1 - x is the root of .05."""
+    nothing = Rate(0, 0, 0, 1, True, 1, 1)
+    end = 1 - np.sqrt(1 - level)
+    assert interval(nothing, nothing, level) == pytest.approx((-end, end), abs=1e-4)  # there is a corner at 0 and at 1
+
+
 def test_a_criterion_is_broken_most_by_the_surest_gap_and_not_by_the_widest():
     few, many = ((4, 2), (2, 4)), ((600, 400), (500, 500))
     tpr, fpr = ({name: Rate(0, 1, 0, 1, False, *beta) for name, beta in zip("ab", pair)} for pair in (few, many))
@@ -593,6 +601,25 @@ def test_a_criterion_is_broken_most_by_the_surest_gap_and_not_by_the_widest():
 def test_a_gap_is_that_of_a_small_group_if_either_is_small(one, other):
     known = {"a": Rate(0, 1, 0, 1, one, 3, 2), "b": Rate(0, 1, 0, 1, other, 2, 3)}
     assert gap("TPR", known, "a", "b", 0.0, 0.95).small is (one or other)
+
+
+def test_a_group_is_small_below_so_many_rows():
+    assert [rate.small for rate in rates(np.array([15.0, 15]), np.array([30.0, 29]), 0.95, 30)] == [False, True]
+
+
+def test_rates_by_hand():
+    """True y and n, and a class not known; said y and n, and nothing: that is not right of what is not known either."""
+    counts = np.array([[[5.0, 1, 2], [3, 6, 1], [4, 0, 7]]])
+    found = {name: (k.item(), n.item()) for name, (k, n) in confusion(counts, 0, 2).items()}
+    assert found == {
+        "base rate": (8, 29),
+        "selection rate": (12, 29),
+        "TPR": (5, 8),
+        "FPR": (7, 21),
+        "FNR": (3, 8),
+        "PPV": (5, 12),
+        "accuracy": (11, 29),
+    }
 
 
 def test_a_small_group_is_drawn_to_the_others_by_two_rows_at_least():

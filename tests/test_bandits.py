@@ -292,6 +292,14 @@ def test_what_cannot_be_gone_through_is_refused_as_soon_as_it_is_seen(monkeypatc
         expected_reward(EpsilonGreedy(0.1), [0.6, 0.5], 10)
 
 
+def test_nothing_is_left_to_chance_before_each_arm_has_been_tried():
+    arms = Arms.nothing(Bernoulli, 3).learn(0, 1)
+    assert EpsilonGreedy(0.3).shares(arms, 2).tolist() == [0.0, 0.5, 0.5]
+    every = arms.learn(1, 0).learn(2, 0)
+    assert EpsilonGreedy(0.3).shares(every, 4) == pytest.approx([0.8, 0.1, 0.1])
+    assert EpsilonGreedy(0.3, since=2).shares(every, 4) == pytest.approx([0.9, 0.05, 0.05])
+
+
 @pytest.mark.parametrize("policy", [p for p in PLAIN if not isinstance(p, EXP3 | Fading | Windowed)], ids=name)
 def test_ten_rounds_exactly_and_simulated(policy):
     exact = expected_reward(policy, [0.6, 0.5], 10)

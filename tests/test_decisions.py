@@ -100,6 +100,12 @@ def test_the_band_is_where_nothing_is_said():
     assert "unsure" not in dear.apply(p)
 
 
+def test_at_the_ends_of_the_band_a_class_is_said():
+    rule = eo.LeastCost.of({}, ["ham", "spam"], unsure=0.25)
+    assert repr(rule).startswith("say spam where p(spam) ≥ 0.75, ham where it is ≤ 0.25, otherwise unsure")
+    assert rule.apply([[0.25, 0.75], [0.75, 0.25], [0.5, 0.5]]).tolist() == ["spam", "ham", "unsure"]
+
+
 def test_tiny_probabilities_are_not_rounded_away():
     rule = eo.LeastCost.of({("ham", "spam"): 1e30}, ["ham", "spam"])
     assert rule.apply([[1e-40, 1.0], [1e-20, 1.0]]).tolist() == ["spam", "ham"]

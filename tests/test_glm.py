@@ -512,6 +512,12 @@ def test_a_fold_of_zeros_has_a_score():
     assert eo.GLM(eo.Bernoulli).fit(X, y, trials=np.full(12, 3)).score(X[:2], [3, 3], trials=3) == 0
 
 
+def test_a_fold_of_one_value_is_told_all_or_not_at_all():
+    flat = eo.GLM().fit([[0.0], [1.0], [2.0]], [0.0, 0.0, 0.0])
+    assert flat.score([[3.0], [4.0]], [0.0, 0.0]) == 1
+    assert flat.score([[3.0], [4.0]], [2.0, 2.0]) == 0
+
+
 def test_a_line_through_the_origin():
     frame = table()
     X = frame[["age", "smoker"]].to_numpy(float)
@@ -651,7 +657,9 @@ def test_residuals_add_up_to_what_they_stand_for(case):
         np.testing.assert_allclose(
             model.residuals(X, y, kind, weights=np.full(400, 4.0)), 2 * model.residuals(X, y, kind)
         )
-    assert np.isfinite(model.residuals(X, y, "working")).all()
+    mean = model.loss.mean(model.score(X))
+    slope = {eo.Gaussian: 1.0, eo.Bernoulli: mean * (1 - mean), eo.Poisson: mean}[family]  # of the mean in the score
+    np.testing.assert_allclose(model.residuals(X, y, "working"), model.residuals(X, y, "response") / slope, rtol=1e-9)
 
 
 # Priors
@@ -689,6 +697,24 @@ def test_yesterdays_posterior_is_todays_prior():
     np.testing.assert_allclose(standard_errors(tuesday), standard_errors(whole), rtol=1e-10)
 
 
+@pytest.mark.parametrize("told", [30.0, None], ids=["told", "estimated"])
+def test_a_gaussian_prior_and_the_rows_are_weighed_by_the_variance_of_the_noise(told):
+    """(XᵀX/v + P) b = Xᵀy/v + P m; and of a v that is estimated, MacKay's rss / (rows - what the rows determine)."""
+    frame = table(60)
+    X, y = np.column_stack([np.ones(60), frame["age"] - 40, frame["smoker"]]), frame["weight"].to_numpy()
+    m, P = np.array([0.0, 0.5, -4.0]), np.diag([0.0, 0.2, 3.0])
+    prior = eo.GaussianPrior(m, np.diag(P))
+    model = eo.GLM(variance=told, prior=prior).fit(X[:, 1:], y).model_
+    v = model.totals.dispersion
+    whole = X.T @ X / v + P
+    b = np.linalg.solve(whole, X.T @ y / v + P @ m)
+    np.testing.assert_allclose(model.coefficients, b, rtol=1e-9)
+    np.testing.assert_allclose(covariance(model), np.linalg.inv(whole), rtol=1e-9)
+    determined = np.trace(np.linalg.solve(whole, X.T @ X / v))
+    assert 1.5 < determined < 2.9
+    assert v == pytest.approx(told or np.sum((y - X @ b) ** 2) / (60 - determined), rel=1e-9)
+
+
 def test_the_variance_under_a_weak_prior_is_that_without():
     frame = table()
     X, y = features(frame), frame["weight"]
@@ -705,6 +731,14 @@ def test_coefficients_under_a_prior_or_a_told_variance_are_judged_by_the_normal_
         assert row["p"] == pytest.approx(2 * stats.norm.sf(abs(row["z"])))
         off = stats.norm.ppf(0.95) * row["error"]
         assert (row["low"], row["high"]) == pytest.approx((row["estimate"] - off, row["estimate"] + off))
+
+
+@pytest.mark.parametrize(("off", "noted"), [(12, False), (13, True)])
+def test_counts_that_vary_half_as_much_again_as_they_should_are_noted(off, noted):
+    """200 counts of 100 ± off: Pearson's statistic is 200 off² / 100, over 198."""
+    y = 100 + off * np.tile([1, -1, -1, 1], 50)
+    notes = eo.GLM(eo.Poisson).fit({"x": np.tile([0.0, 0, 1, 1], 50)}, y).summary().notes
+    assert [note.partition(" times")[0] for note in notes] == ["the counts vary 1.7"] * noted
 
 
 def test_a_variance_that_is_told_is_that_of_the_likelihood_and_no_parameter():

@@ -482,6 +482,26 @@ def test_short_texts_that_mostly_differ_are_text_and_many_values_of_few_words_ar
     assert families == ["WordCounts", "Categorical", "Categorical"]
 
 
+@pytest.mark.parametrize(
+    ("town", "rows", "noted"),
+    [("Town {}", 439, True), ("Town {}", 440, False), ("Town{}", 439, False)],
+    ids=["few rows for each", "four rows for each", "one word"],
+)
+def test_a_category_is_doubted_of_more_than_a_quarter_as_many_values_as_rows_and_of_several_words(
+    town, rows, noted, recwarn
+):
+    frame = pd.DataFrame({"town": [town.format(i % 110) for i in range(rows)]})
+    assert eo.NaiveBayes().fit(frame, np.arange(rows) % 2).model_.schema.columns["town"].family is eo.Categorical
+    assert len(recwarn) == noted
+
+
+@pytest.mark.parametrize(("values", "noted"), [(19, False), (20, True)])
+def test_texts_of_numbers_are_doubted_from_twenty_different_ones_on(values, noted, recwarn):
+    frame = pd.DataFrame({"age": [str(i % values) for i in range(200)]})
+    eo.NaiveBayes().fit(frame, [0, 1] * 100)
+    assert len(recwarn) == noted
+
+
 def test_numbers_as_text_are_numbers_where_they_are_told_to_be():
     frame = pd.DataFrame({"n": ["1.5", "2", None, "-3e2"]})
     nb = eo.NaiveBayes({"n": eo.Binned}).fit(frame, ["a", "b", "b", "a"])
@@ -619,6 +639,14 @@ def test_a_column_far_from_zero_is_told_its_origin():
     year = pd.DataFrame({"year": 2000.0 + np.arange(200) % 23})
     with pytest.warns(eo.SchemaWarning, match=r"column 'year' .* origin=2000"):
         eo.NaiveBayes().fit(year, np.arange(200) % 2)
+
+
+@pytest.mark.parametrize(("step", "noted"), [(4, True), (6, False)])
+def test_an_origin_is_told_where_bins_hold_two_different_values_each_or_more(step, noted, recwarn):
+    """Two bins, from 2000 and from 2008 on: of the years 2000, 2004, 2008, 2012; of 2000, 2006, 2012."""
+    years = np.resize(np.arange(2000.0, 2016.0, step), 100)
+    eo.NaiveBayes().fit(pd.DataFrame({"year": years}), np.arange(100) % 2)
+    assert len(recwarn) == noted
 
 
 def test_an_origin_tells_values_far_from_zero_apart(recwarn):

@@ -52,6 +52,20 @@ def test_an_origin_makes_it_finer():
     assert near.prob(at) == pytest.approx(exact.pdf(at), abs=0.01 * exact.pdf(at).max())
 
 
+def test_the_width_of_groups_is_their_geometric_mean_each_by_its_rows():
+    few, many = [1.0, 2.0, 4.0], [10.0, 20.0, 30.0, 50.0, 80.0, 90.0]
+    apart = [Kernel.width(Kernel.tally(x)) for x in (few, many)]
+    together = Kernel.width(Kernel.tally([*few, *many], groups=["a"] * 3 + ["b"] * 6))
+    assert together == pytest.approx(apart[0] ** (3 / 9) * apart[1] ** (6 / 9), rel=1e-12)
+
+
+def test_the_way_to_the_next_value_is_that_of_most_values():
+    """One value each at 0, 1 and 3, five at 7: of the ways 1, 2 and 4, most values have the last."""
+    assert Kernel.least_width(Kernel.tally([0.0, 1.0, 3.0, *[7.0] * 5])) == 4.0
+    assert Kernel.least_width(Kernel.tally([0.0, 0.0, 0.0, 1.0, 1.0, 3.0, 7.0])) == 1.0
+    assert Kernel.least_width(Kernel.tally([2.0, 2.0])) == 0.0
+
+
 @pytest.mark.parametrize("prior", [None, Dirichlet(0.7)], ids=["flat", "proper"])
 @pytest.mark.parametrize("estimate", ["mle", "map", "mean", "predictive"])
 def test_it_has_all_the_probability_and_the_moments_of_what_it_draws(estimate, prior):

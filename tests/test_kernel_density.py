@@ -301,6 +301,8 @@ def test_rules_of_thumb_are_rs():  # density(faithful$eruptions) has bw = 0.3348
     low, high = np.percentile(heavy, [25, 75])
     wanted = 0.9 * (high - low) / 1.34 * 273**-0.2
     assert KernelDensity("silverman").fit(heavy).bandwidth_ == pytest.approx(wanted, rel=1e-12)
+    tent = KernelDensity("silverman", kernel="epanechnikov").fit(x).bandwidth_
+    assert tent == pytest.approx(by_default * 2.214, rel=1e-4)  # its canonical width
 
 
 @pytest.mark.parametrize("rule", ["scott", "sj", "isj"])

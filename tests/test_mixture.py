@@ -17,7 +17,7 @@ import evenodds as eo
 from evenodds.cli.answers import OfMixture
 from evenodds.data.geyser import geyser
 from evenodds.data.memory import table
-from evenodds.models.mixture import kernels
+from evenodds.models.mixture import fit, kernels
 from evenodds.models.mixture import rows as mixture_rows
 from evenodds.models.mixture.em import em, expectation
 from evenodds.models.mixture.model import MixtureModel
@@ -620,3 +620,19 @@ def test_a_table_is_not_copied():
     X = made(eo.Gaussian, n=5000)
     tabled = eo.Mixture()._table(X, None)
     assert all(np.shares_memory(tabled.table[name], X) for name in tabled.table.columns)
+
+
+def test_the_best_of_several_starts_goes_on(monkeypatch):
+    calls, plain = [], fit.em
+
+    def watched(begin, *how):
+        run = plain(begin, *how)
+        calls.append((begin, run))
+        return run
+
+    monkeypatch.setattr(fit, "em", watched)
+    eo.Mixture(k=4, n_init=6, random_state=0).fit(np.random.default_rng(0).normal(size=(200, 2)))
+    *starts, (begin, _) = calls
+    objectives = [run.objective for _, run in starts]
+    assert len({round(one, 3) for one in objectives}) > 1
+    assert begin is starts[int(np.argmax(objectives))][1].components

@@ -199,6 +199,26 @@ def test_evidence_that_is_impossible_in_every_class_is_no_evidence():
     np.testing.assert_allclose(nb.predict_proba([{"n": 1.5}, {"n": -1}, {"s": -2.0}]), [[0.75, 0.25]] * 3)
 
 
+def test_a_number_that_is_impossible_in_every_class_is_no_evidence_and_the_other_cells_are():
+    X = {"size": [1.0, 2, 3, 5, 8, 9], "z": [0.0, 1, 2, 2, 3, 5]}  # no size is 0
+    nb = eo.NaiveBayes({"size": eo.LogGaussian, "z": eo.Gaussian}, estimate="mle").fit(X, list("aaabbb"))
+    none, missing = (nb.predict_log_proba({"size": [size], "z": [1.0]}) for size in (0.0, np.nan))
+    np.testing.assert_array_equal(none, missing)
+    assert missing[0, 0] > missing[0, 1]
+
+
+def test_the_information_of_two_columns_given_the_class_by_hand():
+    """In either class 30, 10, 10 and 30 rows: 160 log-ratios of 1.5 and .5, less half a degree of freedom a class."""
+    a, b = np.repeat([0, 0, 1, 1], [30, 10, 10, 30]), np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
+    X = pd.DataFrame({"a": np.tile(a, 2), "b": np.tile(b, 2)})
+    nb = eo.NaiveBayes(eo.Bernoulli)
+    y = np.repeat([0, 1], 80)
+    [pair] = nb.fit(X, y).check(X, y)
+    nats = 2 * (60 * np.log(1.5) + 20 * np.log(0.5))
+    assert (pair["information"], pair["rows"]) == (pytest.approx(nats / 160), 160)
+    assert pair["excess"] == pytest.approx((nats - 2 / 2) / 160)
+
+
 def test_a_row_that_is_impossible_in_every_class_gets_the_prior_and_a_warning():
     nb = sharp({"a": eo.Categorical, "b": eo.Categorical}).fit(
         [{"a": "1", "b": "1"}, {"a": "1", "b": "1"}, {"a": "2", "b": "2"}], list("xxy")
@@ -615,13 +635,14 @@ LINEAR = {
 }
 
 
+@pytest.mark.parametrize("temper", [False, True])
 @pytest.mark.parametrize("estimate", ["mean", "map", "mle"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_coefficients_reproduce_the_decision_function(estimate, classes):
+def test_coefficients_reproduce_the_decision_function(estimate, classes, temper):
     X, y = mixed(120, holes=0.0)
     X = X[list(LINEAR)]
     y = y if classes == 3 else y == "hi"
-    nb = eo.NaiveBayes(LINEAR, estimate=estimate).fit(X, y)
+    nb = eo.NaiveBayes(LINEAR, estimate=estimate, temper=temper).fit(X, y)
     z = one_hot(X, nb.coef_names_) @ nb.coef_.T + nb.intercept_
     if classes == 2:
         assert nb.coef_.shape == (1, 4 + 4)

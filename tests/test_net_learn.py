@@ -933,3 +933,11 @@ def test_a_cut_of_no_node_is_refused():
         BayesNet("a -> b", cuts={"m": 3}).fit(rows)
     states = BayesNet("a -> b; n", cuts={"n": 3}).fit(rows).network.states
     assert states["n"] == ("below 13", "13 to 26", "26 and above")
+
+
+@pytest.mark.parametrize(("more", "may"), [(4, True), (7, True), (8, False)])
+def test_columns_may_be_independent_where_chance_alone_comes_to_as_much_once_in_forty(more, may):
+    """200 rows, of which 50 and so many more or fewer are in each cell: p is .26, .047 and .023."""
+    cells = [("x", "u", 50 + more), ("x", "v", 50 - more), ("y", "u", 50 - more), ("y", "v", 50 + more)]
+    found = BayesNet.independent([{"a": a, "b": b, "n": n} for a, b, n in cells], "a", "b", sample_weight="n")
+    assert (found.p_value > 0.025, found.low == 0.0, bool(found)) == (may, may, may)

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import evenodds as eo
-from evenodds.audit.counted import association, association_within, exact, means, moments_of
+from evenodds.audit.counted import association, association_within, exact, lumped, means, moments_of
 from evenodds.audit.crossed import cross
 from evenodds.audit.stand_ins import evidence, of_model
 from evenodds.audit.word_tests import _few_false, bonferroni, holm, word_tests
@@ -129,15 +129,23 @@ def test_a_stratified_test_sees_within_and_not_through_the_classes():
     within = association_within([first, second])
     assert within.p == pytest.approx(1.0)
     assert within.v == 0.0
+    some, more = np.array([[30.0, 20], [20, 30]]), np.array([[270.0, 30], [30, 70]])  # of 100 rows and of 400
+    assert association_within([some, more]).v == pytest.approx((association(some).v + 4 * association(more).v) / 5)
+
+
+def test_rare_values_stand_together_as_soon_as_they_are_enough():
+    table = np.array([[9.0, 1], [20, 30], [2, 1], [50, 9]])
+    assert lumped(table, 13).tolist() == [[20, 30], [50, 9], [11, 2]]  # 13 of them
+    assert lumped(table, 14).tolist() == [[31, 32], [50, 9]]
 
 
 def test_a_group_of_few_does_not_silence_the_others():
-    """A column told by itself: a third group of a dozen rows is put together with the second."""
+    """A column told by itself: a third group of a dozen rows is put together with another."""
     same = np.diag([393.0, 195, 12])
     assert association(same).v == pytest.approx(1.0, abs=0.01)
     assert association(same).p < 1e-50
     few = np.array([[200.0, 100, 3], [100, 200, 2]])
-    assert association(few).p == pytest.approx(association(few[:, :2]).p, rel=0.5)
+    assert association(few).p == association(np.array([[203.0, 100], [102, 200]])).p
     rng = np.random.default_rng(5)
     shares = np.array([0.4, 0.3, 0.2, 0.06, 0.04])
     sizes = (500, 300, 12, 6)
@@ -210,5 +218,10 @@ def test_means_are_compared_as_welch_does():
             means(np.array([30.0, 60]), np.array([x.mean(), y.mean()]), np.array([x.var(ddof=1), y.var(ddof=1)])).p
         )
     assert 0.04 < np.mean(np.array(p) < 0.05) < 0.06
+    told = means(np.array([100.0, 300]), np.array([0.0, 1]), np.array([4.0, 1]))
+    errors = np.array([4 / 100, 1 / 300])
+    t, degrees = 1 / np.sqrt(errors.sum()), errors.sum() ** 2 / (errors[0] ** 2 / 99 + errors[1] ** 2 / 299)
+    assert told.distance == pytest.approx(2 * stats.norm.cdf(0.5 / np.sqrt((4 * 100 + 1 * 300) / 400)) - 1)
+    assert told.v == pytest.approx(np.sqrt((t**2 - 1) / (t**2 + degrees)))
     assert means(np.array([5.0, 5]), np.array([1.0, 1]), np.zeros(2)).p == 1.0
     assert means(np.array([5.0, 5]), np.array([1.0, 2]), np.zeros(2)).p == 0.0

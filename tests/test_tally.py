@@ -96,6 +96,22 @@ def test_a_tally_does_not_change_when_others_are_made_of_it():
     assert a.to_bytes() == before
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_groups_that_are_picked_come_in_the_order_in_which_they_are_asked_for(order):
+    texts = WordCounts.tally(["free prize", "free beer", "free", "hello"], groups=["a", "b", "b", "b"])
+    both = texts + counts(["red"], [[1, 3]], ["a", "b"]).rename("d")
+    turned = both.picked(Fixed(2), np.array(order))
+    rows = [{"a": 1, "b": 3}[both.groups.text(g)] for g in order]
+    assert turned["d", "labels"].tolist() == [rows]
+    assert turned.lists["x", "words"].documents.tolist() == rows
+
+
+def test_a_group_that_is_owed_texts_is_not_empty():
+    one, other = (WordCounts.tally(["free prize"], groups=[group]) for group in "ab")
+    assert (one - other).groups.texts() == (one + other).groups.texts()
+    assert (one - other) + other == one
+
+
 def test_what_is_worked_out_of_a_tally_is_worked_out_once_and_of_its_own_numbers():
     a, b = counts(["a", "b"], [1, 2]), counts(["a", "b"], [10, 20])
     asked = []
@@ -130,6 +146,7 @@ def test_counts_stay_integers_beyond_the_digits_of_a_double():
     assert (large * 2)["c", "labels"][0, 0] == 2**61 + 2
     half = large * 0.5 + large * 0.5
     assert half == large
+    assert (half - counts(["a"], [2**60]))["c", "labels"].tolist() == [[1.0]]  # which the nearest double lacks
 
 
 def test_counts_that_no_integer_holds_any_more_are_scaled_as_numbers():
@@ -145,6 +162,11 @@ def test_words_taken_from_a_tally_that_has_none_are_owed():
     assert owed.lists["x", "words"].documents.tolist() == [-2]
     assert owed + texts == nothing
     assert owed + texts + texts == texts
+
+
+@pytest.mark.parametrize("factor", [2.0**62, 2.0**64])
+def test_a_factor_that_no_integer_holds_is_a_number(factor):
+    assert (counts(["a"], [3]) * factor)["c", "labels"].tolist() == [[3 * factor]]
 
 
 @pytest.mark.parametrize("factor", [np.nan, np.inf, -np.inf])
@@ -166,6 +188,11 @@ def test_what_cannot_be_added_is_refused_by_name():
         a + b
     with pytest.raises(ValueError, match="tallies of column 'c' differ in their 'sides'"):
         Tally.total([a, a, b])
+    c = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.zeros((2, 2, 1)), is_sum=True)})
+    with pytest.raises(ValueError, match="tallies of column 'c' differ in their 'sides'"):
+        a + c  # a count and a sum
+    with pytest.raises(ValueError, match="tallies of column 'x' are of different kinds: one has no 'histogram'"):
+        Binned.tally([1.0]) + Gaussian.tally([1.0])
 
 
 def test_tallies_of_a_fixed_number_of_groups_and_another_are_not_added():
@@ -193,12 +220,16 @@ def test_tallies_that_differ_are_not_equal():
     assert a != counts(["a", "b", "c"], [1, 2, 1])
     assert a == counts(["a", "b", "c"], [1, 2, 0])
     assert Gaussian.tally([1.0]) != Gaussian.tally([1.0 + 1e-15])
+    assert a + WordCounts.tally(["free prize"]) != a
+    assert a + WordCounts.tally([None]) == a  # no text at all
 
 
 def test_tallies_of_incompatible_columns_are_unequal_not_an_error():
     a = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.ones((2, 1), np.int64))})
     b = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(3), np.ones((3, 1), np.int64))})
+    c = Tally.of(Fixed(1), {("c", "sides"): Leaf(Fixed(2), np.ones((2, 2, 1)), is_sum=True)})
     assert a != b
+    assert a != c  # counts, and sums
 
 
 # Bytes
@@ -299,6 +330,14 @@ BROKEN = {
 def test_arrays_that_do_not_fit_together_are_refused(what):
     with pytest.raises(ValueError, match="not a tally"):
         Tally.from_arrays(*rewritten(BROKEN[what]))
+
+
+def test_a_list_that_has_the_name_of_a_leaf_is_refused():
+    arrays, header = (example() + WordCounts.tally(["free prize"], groups=["x"]).rename("w")).arrays()
+    Tally.from_arrays(arrays, header)
+    header["lists"][0] |= {name: header["leaves"][0][name] for name in ("column", "leaf")}
+    with pytest.raises(ValueError, match=r"not a tally: leaf .* occurs twice"):
+        Tally.from_arrays(arrays, header)
 
 
 def test_many_sums_are_held_a_few_at_a_time_and_aligned_once(monkeypatch):

@@ -59,11 +59,13 @@ class Layout:
         )
 
     @functools.cached_property
-    def _numbered(self) -> tuple[list[tuple[str, int]], bytes]:
-        """The kind and the length of each axis, and the keys of those without texts, end to end: quick to compare."""
-        axes = [spec.axis for spec in self.specs.values()]
-        return [(axis.kind, len(axis)) for axis in axes], b"".join(
-            axis.keys.tobytes() for axis in axes if type(axis) is Grid
+    def _numbered(self) -> tuple[list[tuple[str, int, bool]], bytes]:
+        """The kind and the length of each axis and what is on it, and the keys of those without texts, end to end:
+        quick to compare.
+        """
+        specs = self.specs.values()
+        return [(spec.axis.kind, len(spec.axis), spec.is_sum) for spec in specs], b"".join(
+            spec.axis.keys.tobytes() for spec in specs if type(spec.axis) is Grid
         )
 
     @functools.cached_property
