@@ -9,7 +9,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.commands import Command
-from evenodds.cli.output import BadDataError, print_json
+from evenodds.cli.output import BadDataError, print_json, print_lines
 from evenodds.cli.paths import Written
 
 if TYPE_CHECKING:
@@ -116,4 +116,4 @@ def _save(model: Model, path: str, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json({"model": path, "rows": model.rows, "classes": data.classes(model)})
     elif not quiet:
-        click.echo(data.summary(model, path), err=True)
+        print_lines(data.summary(model, path), err=True)
