@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -64,8 +65,8 @@ class Wanted:
                 "needs a target: this BayesNet estimator requires y to be passed, but the target y is None"
             )
         check_criterion(self.criterion, self.ess)
-        if not self.max_parents >= 1:
-            raise ValueError(f"max_parents={self.max_parents}: expected a number, 1 or more")
+        if not (isinstance(self.max_parents, Real) and self.max_parents >= 1):
+            raise ValueError(f"max_parents={self.max_parents!r}: expected a number, 1 or more")
         if self.search == "hill-climbing":
             return
         if self.structure is not None and self.search is not None:

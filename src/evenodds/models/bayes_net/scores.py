@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from evenodds.arguments import one_of
+from evenodds.arguments import is_number, one_of
 from evenodds.families import Categorical
 from evenodds.families.leaves import Floats
 from evenodds.models.bayes_net.tallies import of_counts
@@ -29,8 +29,8 @@ ESS = 10.0  # pseudo-rows of bdeu, if not told
 def check_criterion(criterion: str, ess: float) -> None:
     """Refuse the name of a criterion that is none."""
     one_of("criterion", criterion, CRITERIA)
-    if not 0 < ess < np.inf:
-        raise ValueError(f"ess={ess}: expected a number of pseudo-rows above 0")
+    if not is_number(ess, above=0):
+        raise ValueError(f"ess={ess!r}: expected a number of pseudo-rows above 0")
 
 
 def price(criterion: Criterion, rows: float) -> float:
