@@ -30,8 +30,9 @@ from evenodds.audit.metrics import Metrics, tally
 from evenodds.data import csv as csv_module
 from evenodds.data import typed_files
 from evenodds.data.files import Files, read
-from evenodds.data.memory import table
-from evenodds.data.source import Memory
+from evenodds.data.memory import Table, table
+from evenodds.data.reading import Reading
+from evenodds.data.source import Memory, TableBatch, needed
 from evenodds.data.sum import fold_of
 from evenodds.models.learn import learn, more
 
@@ -439,6 +440,29 @@ def test_five_thousand_columns(fit, tmp_path):
     data = json.loads(fit("t.csv", raw.encode(), "--json", "--smoothing", 1).stdout)
     assert list(data["columns"]) == names
     assert data["rows"] == 20
+
+
+class Name(str):
+    """A name that counts how often it is compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_names_of_many_columns_are_looked_up_not_searched_for():
+    names = [Name(f"c{j}") for j in range(300)]
+    table = Table({name: np.arange(4.0) for name in names}, 4)
+    schema = eo.Schema(dict.fromkeys(names, eo.Column(eo.Gaussian)), "")
+    Name.compared = 0
+    needed(names, [Name(name) for name in names], "a file")
+    assert Name.compared <= 2 * len(names)
+    Name.compared = 0
+    assert list(Reading(schema, False)(TableBatch(table, 0)).table.columns) == names
+    assert Name.compared <= 4 * len(names)
 
 
 TYPES = {

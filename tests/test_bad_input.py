@@ -584,3 +584,74 @@ def test_more_bins_than_memory_holds_are_as_many_as_there_are_values():
     x = [1.0, 2.0, 5.0, 9.0]
     many, more = (eo.Binned.estimate(eo.Binned.tally(x), column=eo.Column(eo.Binned, bins=b)) for b in (100, 10**13))
     assert many == more
+
+
+XYZ = np.random.default_rng(0).normal(size=(40, 3))
+KINDS = frame(a=list("xyxx") * 10, b=list("uvw") * 13 + ["u"], c=list("pq") * 20)
+
+
+def on_numbers(estimator):
+    return lambda **settings: estimator(**settings).fit(XYZ, np.where(XYZ[:, 0] > 0, "p", "q"))
+
+
+def on_counts(**settings):
+    return eo.GLM(eo.Poisson, **settings).fit(XYZ, np.arange(40) % 7)
+
+
+def on_kinds(**settings):
+    return eo.BayesNet(settings.pop("graph", "a -> b"), **settings).fit(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("fit", "settings", "words"),
+    [
+        (on_numbers(eo.NaiveBayes), {"temper": "no"}, "temper='no': expected True or False"),
+        (on_numbers(eo.NaiveBayes), {"temper": np.ones(2)}, r"temper=array\(.*: expected True or False"),
+        (on_numbers(eo.NaiveLogistic), {"quadratic": "no"}, "quadratic='no': expected True or False"),
+        (on_numbers(eo.Perceptron), {"averaged": "no"}, "averaged='no': expected True or False"),
+        (on_numbers(eo.Perceptron), {"bound": None}, "bound=None: expected True or False"),
+        (on_counts, {"intercept": 2}, "intercept=2: expected True or False"),
+        (on_counts, {"intercept": "no"}, "intercept='no': expected True or False"),
+        (on_counts, {"intercept": np.inf}, "intercept=inf: expected True or False"),
+        (on_counts, {"tol": None}, "tol=None: expected a number above 0"),
+        (on_counts, {"reference": 5}, "reference=5: expected a mapping such as"),
+        (on_counts, {"schema": 5}, "schema=5: expected a Schema"),
+        (on_numbers(eo.NaiveBayes), {"schema": {}}, "schema={}: expected a Schema"),
+        (on_numbers(eo.NaiveLogistic), {"schema": "x"}, "schema='x': expected a Schema"),
+        (on_kinds, {"target": 1}, "target=1: expected the name of a column"),
+        (on_kinds, {"states": 1}, "states=1: expected a mapping such as"),
+        (on_kinds, {"tables": [1]}, r"tables=\[1\]: expected a mapping such as"),
+        (on_kinds, {"tables": {1: {}}}, "node '1' not found"),
+        (on_kinds, {"cuts": "a"}, "cuts='a': expected a mapping such as"),
+        (on_kinds, {"graph": 5}, "expected edges, 'rain -> wet' or pairs"),
+        (on_kinds, {"graph": None, "search": "hill-climbing", "required": [1]}, "expected edges, .* not 1"),
+        (
+            on_kinds,
+            {"graph": None, "search": "hill-climbing", "max_parents": "2"},
+            "max_parents='2': expected a number",
+        ),
+        (on_kinds, {"graph": None, "search": "hill-climbing", "ess": "2"}, "ess='2': expected a number"),
+    ],
+)
+def test_settings_of_a_wrong_kind_are_named(fit, settings, words):
+    with refused(words, ValueError):
+        fit(**settings)
+
+
+def test_columns_of_a_mixture_are_a_list_of_names():
+    for columns in ("wait", 5):
+        with refused(f"columns={columns!r}: expected a list of names", ValueError):
+            eo.Mixture(k=1, columns=columns).fit(frame(wait=XYZ[:, 0]))
+
+
+def test_a_schema_that_is_none_is_refused_before_a_file_is_read(tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n" + "1,a\n2,b\n" * 20)
+    with refused("schema=5: expected a Schema", ValueError):
+        eo.NaiveBayes(schema=5).fit(str(tmp_path / "rows.csv"), "y")
+
+
+def test_columns_of_bytes_are_left_out_of_a_bridge_too():
+    rows = pl.DataFrame({"x": XYZ[:, 0], "raw": [b"a", b"\xff"] * 20})
+    with pytest.warns(eo.SchemaWarning, match="raw"):
+        fitted = eo.NaiveLogistic().fit(rows, np.where(XYZ[:, 0] > 0.2, "p", "q"))
+    assert set(fitted.model_.schema.features) == {"x"}

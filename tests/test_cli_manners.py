@@ -255,6 +255,45 @@ def test_what_is_printed_for_people_drives_no_terminal(hostile, monkeypatch, arg
     assert not set(said) & set("\x1b\x07\u202e")
 
 
+STRANGE = "\x1b]0;mine\x07\u202e"  # what a file may be called
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["fit", "rows.csv", "-t", f"y{HOSTILE}", "--temper", "-o", f"{STRANGE}.eo"],
+        ["fit", f"{STRANGE}.csv", "-t", f"y{HOSTILE}", "-o", "new.eo"],
+        ["add", "m.eo", "m.eo", "-o", f"{STRANGE}.eo"],
+        ["explain", "m.eo", "rows.csv", "--html", f"{STRANGE}.html"],
+        ["net", "fit", "rows.csv", "--graph", '"' + f'y{HOSTILE}" -> "g{HOSTILE}"', "-o", f"{STRANGE}.eo"],
+        ["net", "separated", f'a -> "{STRANGE}" -> b', "a", "b"],
+        ["demo", "--geyser", f"{STRANGE}.csv"],
+    ],
+)
+def test_names_of_files_and_what_is_said_of_columns_drive_no_terminal(hostile, monkeypatch, args):
+    monkeypatch.chdir(hostile)
+    (hostile / f"{STRANGE}.csv").write_bytes((hostile / "rows.csv").read_bytes())
+    said = invoke(*args).output
+    assert r"\x1b]0;mine\x07\u202e" in said
+    assert not set(said) & set("\x1b\x07\u202e")
+
+
+def test_a_file_that_is_no_model_is_named_without_driving_the_terminal(tmp_path):
+    path = tmp_path / f"{STRANGE}.eo"
+    path.write_text("no model")
+    said = subprocess.run([EVENODDS, "explain", path, "a message"], capture_output=True, env=PLAIN, encoding="utf-8")
+    assert (said.returncode, said.stdout) == (3, "")
+    assert r"\x1b]0;mine\x07\u202e.eo is not an evenodds model" in said.stderr
+
+
+def test_arms_and_cells_are_printed_as_they_are_on_a_pipe_too(tmp_path):
+    invoke("bandit", "create", tmp_path / "one.bandit", "red\x1b[31m", "blue\x1b[34m")
+    assert invoke("bandit", "decide", tmp_path / "one.bandit", "1").stdout in ("red\x1b[31m\n", "blue\x1b[34m\n")
+    (tmp_path / "rows.csv").write_text("a,b\n" + "x\x1b[31m,y\n" * 4)
+    invoke("net", "fit", tmp_path / "rows.csv", "--graph", "a -> b", "-o", tmp_path / "n.eo")
+    assert invoke("net", "sample", tmp_path / "n.eo", "-n", "1").stdout == "a,b\nx\x1b[31m,y\n"
+
+
 @pytest.mark.parametrize(
     ("page", "args"),
     [

@@ -8,6 +8,7 @@ import pytest
 
 import evenodds as eo
 import spoilt
+from evenodds import file
 from evenodds.models.glm.regression import Regression
 
 
@@ -45,6 +46,32 @@ def use(model):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_spoilt_file_is_refused_in_a_sentence_or_is_a_regression(seed):
     spoilt.check(Regression, originals(), use, seed)
+
+
+def test_classes_without_a_beginning_are_refused():
+    arrays, header = file.unpack(originals()[0])
+    header.pop("format")
+    spoilt = file.pack({**arrays, "classes.ends": np.empty(0, np.int64)}, header)
+    with pytest.raises(file.FileError, match=r"classes\.ends does not cut 0 into"):
+        Regression.from_bytes(spoilt)
+
+
+def test_a_regression_on_a_column_of_words_is_refused():
+    arrays, header = file.unpack(originals()[0])
+    header.pop("format")
+    for column in header["schema"]["columns"]:
+        if column["name"] == "x":
+            column["family"] = "words"
+    with pytest.raises(file.FileError, match="its coefficients are not those of its columns"):
+        Regression.from_bytes(file.pack(arrays, header))
+
+
+def test_a_constant_that_cannot_be_squared_has_a_summary():
+    arrays, header = file.unpack(originals()[0])
+    header.pop("format")
+    for name in ("coefficients", "inside"):
+        arrays[name] = np.array([1e200, *arrays[name][1:]])
+    assert "the columns give the target exactly" in repr(Regression.from_bytes(file.pack(arrays, header)).summary())
 
 
 @pytest.mark.parametrize("which", range(4))

@@ -68,7 +68,9 @@ def explain(path: str, message: str) -> int | None:
     try:
         found = _explanation(path, message)
     except DataError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        from evenodds.show import escaped_lines
+
+        print(f"Error: {escaped_lines(str(error))}", file=sys.stderr)
         return BAD_DATA
     except OSError:
         return None

@@ -1,4 +1,5 @@
-"""What an argument may be: a number, a whole one, one of a few words, a level. What it may not be is refused by name.
+"""What an argument may be: a number, a whole one, a flag, one of a few words, a mapping, a level. What it may not be is
+refused by name.
 
 numpy's numbers are numbers; True and False are none.
 """
@@ -84,6 +85,29 @@ def one_of(name: str, value: object, allowed: Iterable[object]) -> None:
     known = list(allowed)
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, known))}")
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False; a text is neither, though Python takes "no" for true.
+
+    >>> flag("temper", True), flag("temper", 0)
+    (True, False)
+    """
+    if not isinstance(native(value), int) or value not in (True, False):
+        raise ValueError(f"{name}={value!r}: expected True or False")
+    return bool(value)
+
+
+def mapping(name: str, value: Any, such_as: str) -> dict[Any, Any]:
+    """What is told by name: a mapping, or None for nothing.
+
+    >>> mapping("cuts", {"age": 4}, "{'age': 4}"), mapping("cuts", None, "{'age': 4}")
+    ({'age': 4}, {})
+    """
+    try:
+        return {} if value is None else dict(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r:.80}: expected a mapping such as {such_as}") from None
 
 
 def smoothing_of(value: Any, where: str = "") -> Any:

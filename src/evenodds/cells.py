@@ -164,13 +164,13 @@ def type_of(raw: Any) -> Any:
 
 def is_text(type_: Any) -> bool:
     """Whether an Arrow type holds text."""
-    t = pa.types
-    return bool(t.is_string(type_) or t.is_large_string(type_) or t.is_string_view(type_))
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))
 
 
 def without_views(raw: Any) -> Any:
-    """Views of text, which few of Arrow's functions take, as text."""
-    return raw.cast(pa.large_string()) if pa.types.is_string_view(raw.type) else raw
+    """Views of text and of bytes, which few of Arrow's functions take, as text and bytes."""
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(raw.type)
+    return raw if plain is None else raw.cast(plain)
 
 
 def numbers(raw: Raw | Coded, name: str) -> NDArray[np.float64]:

@@ -265,9 +265,9 @@ class Labels(Grid):
 
 def check_cuts(name: str, ends: Ints, many: int, size: int) -> None:
     """Refuse an array from a file that does not cut so much into so many parts, end to end."""
-    fits = ends.dtype == np.int64 and ends.shape == (many + 1,)
+    fits = ends.dtype == np.int64 and ends.shape == (many + 1,) != (0,)
     if not fits or ends[0] != 0 or ends[-1] != size or np.any(ends[1:] < ends[:-1]):
-        raise ValueError(f"{name} does not cut {size} into {many} parts")
+        raise ValueError(f"{name} does not cut {size} into {max(many, 0)} parts")
 
 
 def check_texts(name: str, blob: Bytes, ends: Ints, many: int) -> None:

@@ -176,3 +176,9 @@ def _differ_in_key(one: Column, other: Column) -> bool:
     if one == other or one.words is None or other.words is None:
         return False
     return one == dataclasses.replace(other, words=dataclasses.replace(other.words, key=one.words.key))
+
+
+def check_schema(given: object) -> None:
+    """Refuse what is given as a schema and is none."""
+    if not isinstance(given, Schema | None):
+        raise ValueError(f"schema={given!r:.80}: expected a Schema, such as that of a model: schema=model.schema")

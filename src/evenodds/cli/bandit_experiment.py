@@ -79,7 +79,7 @@ def decide(path: str, ids: tuple[str, ...], as_json: bool) -> None:
             if as_json:
                 print_json_line({"id": found.id, "arm": found.arm, "propensity": found.propensity})
             else:
-                click.echo(found.arm)
+                click.echo(found.arm, color=True)  # as it is, on a pipe too
 
 
 @click.command(cls=Command, no_args_is_help=True)

@@ -10,7 +10,7 @@ import click
 
 from evenodds.cli import options
 from evenodds.cli.commands import Command
-from evenodds.cli.output import print_json
+from evenodds.cli.output import print_json, print_lines
 from evenodds.cli.paths import STREAM, Written, writing
 from evenodds.errors import many
 
@@ -99,7 +99,7 @@ def save_csv(rows: Any, path: str) -> None:
     with writing(path) as file:
         file.write(lines.getvalue().encode())
     if path != STREAM:
-        click.echo(f"{many(rows.num_rows, 'row')} → {path}", err=True)
+        print_lines(f"{many(rows.num_rows, 'row')} → {path}", err=True)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import click
 
 from evenodds.cli import data, options, said
 from evenodds.cli.commands import Command
-from evenodds.cli.output import BadDataError, WrongUsageError, print_json
+from evenodds.cli.output import BadDataError, WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import STREAM, Read, Written, check_outputs, writing
 from evenodds.errors import did_you_mean, many
 
@@ -97,7 +97,7 @@ def _write_page(found: list[Explanation], model: str, path: str, quiet: bool) ->
     with writing(path) as file:
         file.write(page(found, f"evenodds explain {os.path.basename(model)}").encode("utf-8", "replace"))
     if path != STREAM and not quiet:
-        click.echo(f"{many(len(found), 'explanation')} → {path}", err=True)
+        print_lines(f"{many(len(found), 'explanation')} → {path}", err=True)
 
 
 def _is_cell(text: str, model: Model) -> bool:

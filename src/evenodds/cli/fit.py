@@ -11,7 +11,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.commands import Command
-from evenodds.cli.output import WrongUsageError, print_json
+from evenodds.cli.output import WrongUsageError, print_json, print_lines
 from evenodds.cli.paths import Read, Written
 
 if TYPE_CHECKING:
@@ -129,12 +129,12 @@ def fit(
         print_json(found if tuned is None else found | {"tuning": tuned.record.to_dicts()})
     elif not quiet:
         for file, dialect in source.dialects.items():
-            click.echo(f"{file}: {dialect}", err=True)
+            print_lines(f"{file}: {dialect}", err=True)
         if tuned is not None:
-            click.echo(repr(tuned.summary), err=True)
+            print_lines(repr(tuned.summary), err=True)
         for sentence in [] if model.temper is None else model.temper.sentences():
-            click.echo(sentence, err=True)
-        click.echo(f"{model.schema!r}\n{data.summary(model, output)} in {seconds:.1f} s", err=True)
+            print_lines(sentence, err=True)
+        print_lines(f"{model.schema!r}\n{data.summary(model, output)} in {seconds:.1f} s", err=True)
 
 
 def as_data(model: Any, report: Any, described: dict[str, str], output: str, seconds: float) -> dict[str, object]:

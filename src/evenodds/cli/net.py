@@ -141,7 +141,7 @@ def separated(graph: str, a: str, b: str, given: tuple[str, ...], most: int, as_
     print_lines(repr(found))
     if not found and cuts:
         shown = "; ".join("{" + ", ".join(cut) + "}" for cut in cuts[:5])
-        click.echo(f"they are separated given {shown}" if cuts[0] else "they are separated given nothing")
+        print_lines(f"they are separated given {shown}" if cuts[0] else "they are separated given nothing")
 
 
 net.add_command(fair)
@@ -204,7 +204,7 @@ def sample(network: str, rows: int, pairs: tuple[str, ...], seed: int | None, as
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(drawn.column_names)
     writer.writerows(zip(*(drawn[name].to_pylist() for name in drawn.column_names)))
-    click.echo(text.getvalue(), nl=False)
+    click.echo(text.getvalue(), nl=False, color=True)  # cells as they are, on a pipe too
 
 
 @net.command(no_args_is_help=True)

@@ -227,7 +227,7 @@ def _save(found: Learnt, criterion: str, score: float, output: str | None, as_js
         steps = f", missing cells filled in by {len(found.objective)} steps" if found.objective else ""
         where = f" → {output}" if output else ""
         fits = f"{CRITERIA[criterion]} {score:,.1f} (more is better)"
-        click.echo(f"{network.rows:,.10g} rows{steps}; {network!r}; {fits}{where}", err=True)
+        print_lines(f"{network.rows:,.10g} rows{steps}; {network!r}; {fits}{where}", err=True)
 
 
 def write_network(network: Network, path: str) -> None:

@@ -9,7 +9,7 @@ import click
 
 from evenodds.cli import data, options
 from evenodds.cli.commands import Command
-from evenodds.cli.output import BadDataError, print_json
+from evenodds.cli.output import BadDataError, print_json, print_lines
 from evenodds.cli.paths import Written
 
 if TYPE_CHECKING:
@@ -118,4 +118,4 @@ def _save(model: Model, path: str, as_json: bool, quiet: bool, report: Report | 
         read = {} if report is None else {"report": report.to_dict()}
         print_json({"model": path, "rows": model.rows, "classes": data.classes(model), **read})
     elif not quiet:
-        click.echo(data.summary(model, path), err=True)
+        print_lines(data.summary(model, path), err=True)

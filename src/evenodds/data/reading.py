@@ -61,11 +61,12 @@ class Reading:
         garbled: dict[str, Trouble] = {}
         features = self.schema.features.items()
         plain = [name for name, how in features if how.source is None and how.family and how.family.cells == "numbers"]
-        columns: dict[str, Any] = dict(_numbers(batch, plain, bad))
+        numbered = _numbers(batch, plain, bad)
+        columns: dict[str, Any] = dict(numbered)
         for name, how in features:
             source = how.source or name
-            if name in plain:
-                columns[name] = _possible(batch, name, how, columns[name], bad)
+            if name in numbered:
+                columns[name] = _possible(batch, name, how, numbered[name], bad)
             elif source not in columns:
                 columns[source] = _read(batch, source, how, bad, garbled)
         table, target, weights, report = Table(columns, batch.rows), None, None, Report()

@@ -32,7 +32,7 @@ from evenodds.models.shell import (
     target_name,
 )
 from evenodds.models.targets import Told, check_few, places_among, required
-from evenodds.schema import Schema
+from evenodds.schema import Schema, check_schema
 from evenodds.threads import in_order
 
 R = TypeVar("R")
@@ -59,6 +59,7 @@ class ClassShell(Shell, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decide(self, rows: Table, y: Any, kind: str) -> Schema:
         """What each column is."""
         name = target_name(y, rows.columns)
+        check_schema(self.schema)
         if self.schema is not None:
             for column, how in self.schema.features.items():
                 rows[how.source or column]

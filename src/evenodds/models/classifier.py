@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils.validation import check_is_fitted
 
+from evenodds.arguments import flag
 from evenodds.data.files import is_source, read
 from evenodds.data.kept import Kept, Learnt
 from evenodds.data.sum import sum_table
@@ -155,9 +156,7 @@ class NaiveBayes(ClassShell):
         return self.tune is not None
 
     def _tempering(self) -> bool:
-        if self.temper not in (True, False):
-            raise ValueError(f"temper={self.temper!r}: expected True or False")
-        return bool(self.temper)
+        return flag("temper", self.temper)
 
     def _tempered(self, model: Model, learnt: Kept | Learnt) -> Model:
         """The model, tempered by some of the rows it has just learnt."""

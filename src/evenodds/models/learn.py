@@ -18,7 +18,7 @@ from evenodds.errors import DataError, listed
 from evenodds.models.naive_bayes import Model
 from evenodds.models.settings import Settings
 from evenodds.models.targets import check_few, check_two
-from evenodds.schema import Column, Schema
+from evenodds.schema import Column, Schema, check_schema
 from evenodds.texts import Texts, numbers
 
 MANY_SCORES = 1 << 23  # of rows that are kept, for all classes and columns
@@ -84,6 +84,7 @@ def schema_of(
     source: Source, target: str, columns: Any = None, schema: Schema | None = None, weights: str | None = None
 ) -> Schema:
     """What each column is, decided from the source's first rows; or as another model has it."""
+    check_schema(schema)
     sample, told = source.sample(), [target] if weights is None else [target, weights]
     for name in told:
         if name not in sample.columns:

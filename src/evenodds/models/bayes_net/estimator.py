@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from evenodds.arguments import mapping
 from evenodds.data.files import is_source, read
 from evenodds.data.memory import Table
 from evenodds.data.source import Memory
@@ -245,12 +246,14 @@ class BayesNet(Questions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         structure = None if self.graph is None else Structure.of(self.graph)
         return Wanted(
             structure, self.search, target, self.criterion, self.ess, edges_of(self.required),
-            edges_of(self.forbidden), self.max_parents, self.missing, dict(self.cuts or {}),
+            edges_of(self.forbidden), self.max_parents, self.missing, mapping("cuts", self.cuts, "{'age': [5, 18]}"),
             random_state=self.random_state,
         )  # fmt: skip
 
     def _source(self, X: Any, y: Any, weights: Any, like: Network | None) -> tuple[Any, str | None, str | None]:
         """Where rows come from, and the names of the target and of the weights in it."""
+        if not isinstance(self.target, str | None):
+            raise ValueError(f"target={self.target!r:.80}: expected the name of a column")
         target = y if isinstance(y, str) else self.target or (None if like is None else like.target)
         if is_source(X):
             check_named(**({} if y is None else {"y": y}), sample_weight=weights)

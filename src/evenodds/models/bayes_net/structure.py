@@ -48,7 +48,7 @@ class Structure:
             given = {str(node): _listed(parents) for node, parents in what.items()}
             return cls({**{p: () for parents in given.values() for p in parents if p not in given}, **given})
         found: dict[str, list[str]] = {}
-        for edge in what:
+        for edge in _several(what):
             names = _ends(edge, 1)
             for name in names:
                 found.setdefault(name, [])
@@ -103,7 +103,7 @@ class Structure:
         """Refuse a name that is no node."""
         for name in names:
             if name not in self.parents:
-                raise DataError(did_you_mean(name, self.parents, "node"))
+                raise DataError(did_you_mean(str(name), self.parents, "node"))
 
     def ancestors(self, names: Iterable[str]) -> set[str]:
         """These nodes, their parents, and so on up."""
@@ -143,12 +143,19 @@ def _reached(names: Iterable[str], to: Mapping[str, tuple[str, ...]]) -> set[str
 
 
 def _listed(parents: Any) -> tuple[str, ...]:
-    return (parents,) if isinstance(parents, str) else tuple(str(parent) for parent in parents)
+    return (parents,) if isinstance(parents, str) else tuple(map(str, _several(parents)))
+
+
+def _several(what: Any) -> list[Any]:
+    try:
+        return list(what)
+    except TypeError:
+        raise DataError(f"expected edges, 'rain -> wet' or pairs (parent, child), not {what!r:.80}") from None
 
 
 def _ends(edge: Any, least: int = 2) -> list[str]:
     """The names at an edge's ends; a text is one name, however many letters it has."""
-    names = [edge] if isinstance(edge, str) else [str(name) for name in edge]
+    names = [edge] if isinstance(edge, str) else [str(name) for name in _several(edge)]
     if not least <= len(names) <= 2:
         many = f"{len(names)} end{'' if len(names) == 1 else 's'}"
         raise DataError(f"the edge {edge!r} has {many}: expected a pair (parent, child)")
@@ -217,7 +224,7 @@ def edges_of(what: Any) -> tuple[tuple[str, str], ...]:
     if isinstance(what, str):
         found = _parse(what) if what.strip() else {}
         return tuple((parent, node) for node, parents in found.items() for parent in parents)
-    return tuple((a, b) for a, b in map(_ends, what))
+    return tuple((a, b) for a, b in map(_ends, _several(what)))
 
 
 def quoted(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evenodds.arguments import mapping
 from evenodds.errors import DataError, did_you_mean
 from evenodds.families.leaves import Floats
 from evenodds.labels import canonical
@@ -25,7 +26,7 @@ CELLS = 1 << 26  # of one table, at most, and of all that one file gives
 def read_states(states: Mapping[str, Iterable[Any]] | None) -> dict[str, tuple[str, ...]]:
     """States as given, each a canonical text: at least one, none twice."""
     found = {}
-    for node, given in (states or {}).items():
+    for node, given in mapping("states", states, "{'rain': ['yes', 'no']}").items():
         if isinstance(given, str):
             raise DataError(f"the states of {node!r} are {given!r}: expected a list of names")
         found[node] = checked_states(node, [canonical(state) for state in given])
@@ -69,7 +70,7 @@ def read_tables(
     >>> states["alarm"], arrays["alarm"][1, 0]
     (('on', 'off'), array([0.29, 0.71]))
     """
-    known = dict(states)
+    known, tables = dict(states), mapping("tables", tables, "{'rain': {'yes': 0.2, 'no': 0.8}}")
     structure.check(*states, *tables)
     for node in structure.order:
         if node in tables and node not in known:

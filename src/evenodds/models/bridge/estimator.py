@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from evenodds.arguments import is_whole
+from evenodds.arguments import flag, is_whole
 from evenodds.data.files import is_source, read
 from evenodds.data.sum import sum_table
 from evenodds.errors import DataError
@@ -100,7 +100,7 @@ class NaiveLogistic(ClassShell):
         seed = 0 if self.random_state is None else self.random_state
         if not is_whole(seed) or not 0 <= seed < 2**64:
             raise ValueError(f"random_state={seed!r}: expected a whole number from 0 to 2^64 - 1, or None")
-        return How(*self._settings(), bool(self.quadratic), int(seed))
+        return How(*self._settings(), flag("quadratic", self.quadratic), int(seed))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn some more rows. Naive Bayes' tallies add; the weights so far are the prior of the new ones.

@@ -29,7 +29,7 @@ from evenodds.models.glm.settings import RegressionSettings
 from evenodds.models.glm.summary import Summary
 from evenodds.models.shell import Shell, accuracy, check_named, check_scored, eager, taken_out, target_of, weights_of
 from evenodds.models.targets import required
-from evenodds.schema import Schema
+from evenodds.schema import Schema, check_schema
 
 
 def _tells_classes(estimator: Any) -> bool:
@@ -157,6 +157,7 @@ class GLM(Shell, BaseEstimator):  # type: ignore[misc]
         settings = self._settings()
         source, roles = self._source(X, y, sample_weight, offset, exposure, trials)
         schema = None
+        check_schema(self.schema)
         if self.schema is not None:
             schema = Schema(self.schema.columns, roles.target, self.schema.target_kind)
         elif isinstance(source, SparseMemory):

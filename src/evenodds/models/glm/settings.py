@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from evenodds.arguments import is_number, one_of, whole
+from evenodds.arguments import flag, is_number, mapping, one_of, whole
 from evenodds.families import Bernoulli, Categorical, Family, Gaussian
 from evenodds.models.glm.losses import FAMILIES
 from evenodds.models.glm.minimise import SOLVERS, TOLERANCE, Solver
@@ -54,11 +54,12 @@ class RegressionSettings:
             one_of(name, getattr(self, name), allowed)
         for name in ("tol", "rate", "variance"):
             value = getattr(self, name)
-            if value is not None and not is_number(value, above=0):
+            if (value is not None or name == "tol") and not is_number(value, above=0):
                 raise ValueError(f"{name}={value!r}: expected a number above 0")
         whole("max_iter", self.max_iter)
+        object.__setattr__(self, "intercept", flag("intercept", self.intercept))
         object.__setattr__(self, "prior", as_prior(self.prior))
-        object.__setattr__(self, "reference", dict(self.reference or {}))
+        object.__setattr__(self, "reference", mapping("reference", self.reference, "{'zone': 'north'}"))
         if self.prior == "jeffreys" and self.family is not Bernoulli:
             raise ValueError("prior='jeffreys' is for the Bernoulli; give the others a precision or a GaussianPrior")
         if self.prior == "jeffreys" and self.solver not in ("auto", "newton"):

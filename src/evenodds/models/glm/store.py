@@ -187,7 +187,8 @@ def _read_design(arrays: dict[str, Any], header: dict[str, Any], intercept: bool
         categories.append(Term(a_text(written["column"]), values, reference))
     kinds = {name: how.family is Categorical for name, how in schema.features.items()}
     listed = {**{t.column: False for t in terms}, **{t.column: True for t in categories}}
-    if kinds != listed or len(terms) + len(categories) != len(listed):
+    wordy = any(how.family is not None and how.family.cells == "texts" for how in schema.features.values())
+    if wordy or kinds != listed or len(terms) + len(categories) != len(listed):
         raise ValueError("its coefficients are not those of its columns")
     shift, scale = (numbers(arrays, part, (len(terms),)) for part in ("shift", "scale"))
     if np.any(scale <= 0):

@@ -119,7 +119,7 @@ class Summary:
         if model.family is not Gaussian or model.settings.prior is not None or model.settings.variance is not None:
             return False
         constant = float(model.coefficients[0]) if model.design.intercept else 0.0  # a target may be nothing else
-        squares = totals.null_deviance + totals.spare * constant**2
+        squares = totals.null_deviance + totals.spare * (constant * constant)  # which overflows to infinity
         return totals.spare > 0 and totals.deviance <= EXACT * squares
 
     def __repr__(self) -> str:

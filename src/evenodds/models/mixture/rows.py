@@ -108,6 +108,8 @@ class Streamed:
 
 def schema_of(rows: Table, family: type[Family], columns: Sequence[str] | None) -> Schema:
     """The columns that were told, or all, each of one family; the others are left out."""
+    if isinstance(columns, str) or not isinstance(columns, Iterable | None):
+        raise ValueError(f"columns={columns!r:.80}: expected a list of names, as in columns=['x', 'y']")
     wanted = list(rows.columns) if columns is None else [str(name) for name in columns]
     for name in wanted:
         if name not in rows.columns:

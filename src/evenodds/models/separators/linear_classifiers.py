@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from evenodds.arguments import whole
+from evenodds.arguments import flag, whole
 from evenodds.errors import DataError, warn
 from evenodds.families.leaves import Floats
 from evenodds.models.separators.linear_rule import LinearRule
@@ -139,8 +139,9 @@ class Perceptron(_LinearClassifier):
         """Walk until no row is on the wrong side, or `max_iter` are over. `y` is a column's name or a vector."""
         X, codes = self._read(X, y)
         epochs = whole("max_iter", self.max_iter)
+        averaged, bound = flag("averaged", self.averaged), flag("bound", self.bound)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        found = walk(X, codes, self.classes_, epochs, seed, self.averaged, self.bound)
+        found = walk(X, codes, self.classes_, epochs, seed, averaged, bound)
         self.rule_, self.walk_ = found.rule, found
         self.mistakes_, self.n_iter_, self.converged_ = found.mistakes, found.epochs, found.converged
         self.separable_, self.radius_, self.margin_, self.bound_ = (
