@@ -1085,6 +1085,13 @@ def test_what_is_read_is_not_written_over(command, tmp_path, monkeypatch):
     assert held() == before
 
 
+@pytest.mark.parametrize("command", ["fit none.csv -t y -o", "predict none.eo none.csv -o", "demo --csv"])
+def test_a_folder_that_is_not_there_is_told_before_anything_is_read(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = run(*command.split(), "no/where/x.csv", code=2).stderr
+    assert said.endswith(": no/where/x.csv: there is no folder no/where; make it first\n")
+
+
 @pytest.mark.parametrize("command", ["learn", "forget", "shift labels"])
 def test_a_model_that_is_changed_may_be_written_over(command, tmp_path):
     rows, mine = tmp_path / "t.csv", tmp_path / "m.eo"

@@ -535,3 +535,8 @@ def test_rounds_are_whole_however_they_are_written():
     assert naming.parse("ucb@window=5e2") == Windowed(UCB(), 500)
     with pytest.raises(ValueError, match=r"window=2\.5"):
         naming.parse("ucb@window=2.5")
+
+
+def test_a_constant_may_be_a_whole_number_of_any_size():
+    whole, same = (simulate([UCB(c=c)], arms=[0.6, 0.5], rounds=20, runs=3, random_state=0) for c in (10**30, 1e30))
+    np.testing.assert_array_equal(whole.pulls, same.pulls)

@@ -136,7 +136,7 @@ def simulate(
     policies = list(policies)
     check_played(policies, rounds, runs, world.width)
     learnt, family = world.learnt
-    settings = np.array([policy.settings(family) for policy in policies])
+    settings = np.array([policy.settings(family) for policy in policies], float)
     seeds = np.array([seed_of(random_state, "rewards", run) for run in range(runs)], np.uint64)
     dice = np.array([seed_of(random_state, "dice", run) for run in range(runs)], np.uint64)
     marks = marked(rounds)

@@ -36,6 +36,9 @@ class Written(click.Path):
             self.fail(f"{value}: expected a name that ends with {', '.join(self.kinds)}", param, ctx)
         if value == STREAM and not self.stream:
             self.fail("- is standard output, where this cannot go: name a file", param, ctx)
+        folder = os.path.dirname(value)  # asked before hours of work, not after
+        if folder and not os.path.isdir(folder):
+            self.fail(f"{value}: there is no folder {folder}; make it first", param, ctx)
         return super().convert(value, param, ctx)
 
 
