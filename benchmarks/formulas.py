@@ -46,7 +46,7 @@ FORMULAS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("audit/gaps.py", "one.small or other.small", "one.small and other.small"),
         ("audit/gaps.py", "key=lambda g: (g.sure, g.gap)", "key=lambda g: (g.gap, g.sure)"),
         ("audit/rates.py", "few = n < small", "few = n <= small"),
-        ("audit/rates.py", "np.trace(counts[:, :names, :names], axis1", "np.trace(counts, axis1"),
+        ("audit/rates.py", '"accuracy": (right, n)', '"accuracy": (hit, n)'),
         ("audit/rates.py", '"pooled", COLUMN), 2.0)', '"pooled", COLUMN), 0.0)'),
         ("audit/audited.py", "/ m - mean**2, 0.0) / (m - 1)", "/ m - mean**2, 0.0) / m"),
         ("audit/delong.py", "(placed - mean) ** 2 / (m - 1) / m", "(placed - mean) ** 2 / m / m"),

@@ -608,17 +608,17 @@ def test_a_group_is_small_below_so_many_rows():
 
 
 def test_rates_by_hand():
-    """True y and n, and a class not known; said y and n, and nothing: that is not right of what is not known either."""
-    counts = np.array([[[5.0, 1, 2], [3, 6, 1], [4, 0, 7]]])
-    found = {name: (k.item(), n.item()) for name, (k, n) in confusion(counts, 0, 2).items()}
+    """Of class y, among y and n: 5 of 6 are found, 3 of 9 others taken for it."""
+    counts = np.array([[[5.0, 1], [3, 6]]])
+    found = {name: (k.item(), n.item()) for name, (k, n) in confusion(counts, 0).items()}
     assert found == {
-        "base rate": (8, 29),
-        "selection rate": (12, 29),
-        "TPR": (5, 8),
-        "FPR": (7, 21),
-        "FNR": (3, 8),
-        "PPV": (5, 12),
-        "accuracy": (11, 29),
+        "base rate": (6, 15),
+        "selection rate": (8, 15),
+        "TPR": (5, 6),
+        "FPR": (3, 9),
+        "FNR": (1, 6),
+        "PPV": (5, 8),
+        "accuracy": (11, 15),
     }
 
 

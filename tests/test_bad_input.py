@@ -628,7 +628,7 @@ def on_kinds(**settings):
         (
             on_kinds,
             {"graph": None, "search": "hill-climbing", "max_parents": "2"},
-            "max_parents='2': expected a number",
+            "max_parents='2': expected a whole number",
         ),
         (on_kinds, {"graph": None, "search": "hill-climbing", "ess": "2"}, "ess='2': expected a number"),
     ],
