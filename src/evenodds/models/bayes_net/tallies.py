@@ -74,7 +74,7 @@ def parted(text: str, many: int = 2) -> list[str]:
     """The parents' values that one text stands for."""
     if many == 1:
         return [text]
-    parts = text.split(",")
+    parts, whole = text.split(","), True
     if "\\" in text:
         parts, letters = [""], iter(text)
         for letter in letters:
@@ -82,9 +82,18 @@ def parted(text: str, many: int = 2) -> list[str]:
                 parts.append("")
             else:
                 parts[-1] += next(letters, "") if letter == "\\" else letter
-    if len(parts) != many or joined(parts) != text:
+        whole = joined(parts) == text
+    if len(parts) != many or not whole:
         raise ValueError(f"{brief(text)} does not stand for the values of {many} parents")
     return parts
+
+
+def values_of_groups(tally: Tally, many: int) -> list[tuple[str, ...]]:
+    """Of each of so many parents the values that the groups of a tally stand for, group by group."""
+    if not isinstance(tally.groups, Labels):
+        return []
+    texts = tally.groups.texts()
+    return tally.once("parents' values", lambda: list(zip(*(parted(text, many) for text in texts))))
 
 
 def dense(tally: Tally, node: str, parents: tuple[str, ...], states: States) -> Floats:
@@ -100,10 +109,8 @@ def dense(tally: Tally, node: str, parents: tuple[str, ...], states: States) -> 
     if not parents:
         counts[0, columns] = numbers.sum(axis=1)  # of one group, or of none where nothing is left
         return counts
-    assert isinstance(tally.groups, Labels)
-    values = list(zip(*(parted(text, len(parents)) for text in tally.groups.texts())))
     rows = np.zeros(len(tally.groups), np.int64)
-    for parent, texts in zip(parents, values):
+    for parent, texts in zip(parents, values_of_groups(tally, len(parents))):
         rows = rows * len(states[parent]) + _places(texts, states[parent])
     counts[rows[:, None], columns] = numbers.T
     return counts
@@ -145,9 +152,9 @@ def table_of(counts: Floats, settings: Settings) -> Floats:
 
     Parents' values that no row has say nothing: without a prior they get the shares of all rows, or equal ones.
     """
-    tally = of_counts(counts)
-    prior = None if settings.estimate == "mle" else prior_of(tally, settings)
-    if prior is None:
+    tally = None if settings.estimate == "mle" else of_counts(counts)
+    prior = None if tally is None else prior_of(tally, settings)
+    if tally is None or prior is None:
         whole, pooled = counts.sum(axis=1), counts.sum(axis=0)
         if not whole.all():
             counts = np.where(whole[:, None] > 0, counts, pooled if pooled.any() else 1.0)
@@ -180,9 +187,9 @@ def occurring(structure: Structure, tallies: Mapping[str, Tally], node: str) -> 
     if own is not None and isinstance(own.axis, Labels):
         found |= set(own.axis.texts())
     for child in structure.children[node]:
-        parents, groups = structure.parents[child], tallies[child].groups if child in tallies else None
-        for text in groups.texts() if isinstance(groups, Labels) else ():
-            found.add(parted(text, len(parents))[parents.index(node)])
+        parents = structure.parents[child]
+        values = values_of_groups(tallies[child], len(parents)) if child in tallies else []
+        found.update(values[parents.index(node)] if values else ())
     return found
 
 
