@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from evenodds.labels import Ints, Labels
 from evenodds.models.bayes_net.counting import count_families
 from evenodds.models.bayes_net.structure import Structure
 from evenodds.models.bayes_net.tables import States, check_values, checked_states
-from evenodds.schema import Column, Schema
+from evenodds.schema import Column, Schema, Values
 from evenodds.show import free
 from evenodds.tally import Tally
 from evenodds.threads import in_order
@@ -91,8 +92,7 @@ class Columns:
         return Schema({name: self._column(name) for name in (self.kinds if names is None else names)}, "")
 
     def _column(self, name: str) -> Column:
-        kind = VALUES.get(self.kinds.get(name, "text"), "text")
-        return Column(Binned) if name in self.cuts else Column(Categorical, values=kind)
+        return _read_as(None if name in self.cuts else VALUES.get(self.kinds.get(name, "text"), "text"))
 
     def cells(self, name: str, raw: Any) -> Coded:
         """One column's cells."""
@@ -175,6 +175,12 @@ def parts(edges: Sequence[float]) -> list[str]:
     every = ([f"{edge:.{digits}g}" for edge in edges] for digits in range(6, 18))
     shown = next(names for names in every if len(set(names)) == len(edges))
     return [f"below {shown[0]}", *(f"{a} to {b}" for a, b in itertools.pairwise(shown)), f"{shown[-1]} and above"]
+
+
+@functools.cache
+def _read_as(values: Values | None) -> Column:
+    """How a node's column is read, one column for all nodes of such values; None: numbers that are cut."""
+    return Column(Binned) if values is None else Column(Categorical, values=values)
 
 
 def batches(

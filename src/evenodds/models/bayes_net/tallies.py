@@ -90,10 +90,10 @@ def parted(text: str, many: int = 2) -> list[str]:
 
 def values_of_groups(tally: Tally, many: int) -> list[tuple[str, ...]]:
     """Of each of so many parents the values that the groups of a tally stand for, group by group."""
-    if not isinstance(tally.groups, Labels):
+    groups = tally.groups
+    if not isinstance(groups, Labels):
         return []
-    texts = tally.groups.texts()
-    return tally.once("parents' values", lambda: list(zip(*(parted(text, many) for text in texts))))
+    return tally.once("parents' values", lambda: list(zip(*(parted(text, many) for text in groups.texts()))))
 
 
 def dense(tally: Tally, node: str, parents: tuple[str, ...], states: States) -> Floats:
