@@ -179,6 +179,9 @@ def test_colours_on_a_terminal_only_and_never_with_no_color(folder):
         ),
         (["evalute"], 2, "did you mean 'evaluate'?"),
         (["fit", "people.csv", "--traget", "x", "-o", "m.eo"], 2, "--target"),
+        (["fit", "people.csv", "--ignore", "age"], 2, "--role COLUMN=ignore leaves a column out"),
+        (["mixture", "people.csv", "--drop", "age"], 2, "--columns names those that stay"),
+        (["density", "people.csv", "--ignore", "age"], 2, "No such option '--ignore'.\n"),
     ],
 )
 def test_exit_codes(folder, args, code, sentence):

@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+WITHOUT = ("--ignore", "--drop", "--exclude", "--omit")  # what people type to leave a column out
+INSTEAD = {"--role": "--role COLUMN=ignore leaves a column out", "--columns": "--columns names those that stay"}
+
 
 class Command(click.Command):
     """A click command that refuses an option given twice; click would keep the last, and not say so."""
@@ -14,7 +17,13 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Click's, if every option that keeps one value is given one."""
         if not ctx.resilient_parsing:
-            _, _, typed = self.make_parser(ctx).parse_args(args=list(args))
+            try:
+                _, _, typed = self.make_parser(ctx).parse_args(args=list(args))
+            except click.NoSuchOption as error:
+                cures = [INSTEAD[name] for param in self.params for name in param.opts if name in INSTEAD]
+                if error.option_name not in WITHOUT or not cures:
+                    raise
+                raise click.UsageError(f"No such option {error.option_name!r}: {cures[0]}", ctx) from None
             for param, times in Counter(typed).items():
                 if times > 1 and isinstance(param, click.Option) and _keeps_one(param):
                     names = "/".join([param.opts[-1], *param.secondary_opts])

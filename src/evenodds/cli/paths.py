@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -38,7 +39,7 @@ class Written(click.Path):
             self.fail("- is standard output, where this cannot go: name a file", param, ctx)
         folder = os.path.dirname(value)  # asked before hours of work, not after
         if folder and not os.path.isdir(folder):
-            self.fail(f"{value}: there is no folder {folder}; make it first", param, ctx)
+            raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}; make it first", value)
         return super().convert(value, param, ctx)
 
 
