@@ -269,6 +269,18 @@ def codes(texts: Texts, missing: Sequence[str] = MISSING_TEXT) -> tuple[NDArray[
     return found, labels, place, garbled
 
 
+def in_value_order(values: Sequence[str]) -> tuple[str, ...]:
+    """Numbers by size, texts by the alphabet.
+
+    >>> in_value_order(["10", "9", "2.5"])
+    ('2.5', '9', '10')
+    """
+    try:
+        return tuple(sorted(values, key=float))
+    except ValueError:
+        return tuple(sorted(values))
+
+
 @functools.cache
 def _keys(texts: tuple[str, ...]) -> Any:
     return Labels.of(texts).keys

@@ -37,9 +37,9 @@ from evenodds.errors import DataError, did_you_mean, remedy
 from evenodds.families import Categorical, Gaussian
 from evenodds.families.leaves import Floats, check_weights
 from evenodds.labels import Labels, canonical
-from evenodds.models.glm.design import in_value_order
 from evenodds.schema import Column, Schema
 from evenodds.tally import Tally
+from evenodds.texts import in_value_order
 from evenodds.threads import in_order
 
 BITS = 7  # of the log-odds' mantissa, as in the histograms of numbers: what is nearer than 1 in 256 is a tie

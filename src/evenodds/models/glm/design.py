@@ -27,6 +27,7 @@ from evenodds.families import Bernoulli, Categorical
 from evenodds.labels import Labels, canonical
 from evenodds.models.glm.blocks import Codes, Floats
 from evenodds.schema import Column, Schema
+from evenodds.texts import in_value_order
 
 INTERCEPT = "intercept"
 
@@ -215,18 +216,6 @@ def _root(x: Any) -> Any:
     while isinstance(x.base, np.ndarray):
         x = x.base
     return x
-
-
-def in_value_order(values: Sequence[str]) -> tuple[str, ...]:
-    """Numbers by size, texts by the alphabet.
-
-    >>> in_value_order(["10", "9", "2.5"])
-    ('2.5', '9', '10')
-    """
-    try:
-        return tuple(sorted(values, key=float))
-    except ValueError:
-        return tuple(sorted(values))
 
 
 def term_of(column: str, values: Sequence[str], references: Mapping[str, Any]) -> Term:
